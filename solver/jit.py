@@ -1,0 +1,73 @@
+"""The one place with the numba settings of the package.
+
+Compiled code is cached on disk, in a folder named after a hash of *all* compiled sources. Numba by itself looks at the
+time stamp of the module of one function only and would go on using machine code whose callees, in another module, have
+changed. Where no cache folder can be written, the functions are compiled anew in each process and nothing fails.
+
+``NUMBA_CACHE_DIR`` moves the cache, ``NUMBA_DISABLE_JIT=1`` runs the kernels as plain Python, and ``MERELS_BOUNDSCHECK=1``
+compiles them with bounds checks, in a cache of their own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+from numba.core import config as numba_config
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+BOUNDSCHECK = os.environ.get("MERELS_BOUNDSCHECK", "") == "1"
+_PACKAGE = Path(__file__).parent
+
+
+def _sources_hash() -> str:
+    """A hash of every source of the package that holds compiled code, and of the compiler's version."""
+    digest = hashlib.sha256(f"{numba.__version__} {sys.version} {BOUNDSCHECK}".encode())
+    for path in sorted(_PACKAGE.rglob("*.py")):
+        source = path.read_bytes()
+        if b"solver.jit" in source or path == Path(__file__):
+            digest.update(source)
+    return digest.hexdigest()[:16]
+
+
+def _user_cache() -> Path:
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home()))
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+
+
+def _writable_cache_folder() -> str | None:
+    """The folder for compiled code, or None where it cannot be made or written."""
+    try:
+        base = Path(numba_config.CACHE_DIR) if numba_config.CACHE_DIR else _user_cache() / "merels"
+        folder = base / f"compiled-{_sources_hash()}"
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except (OSError, RuntimeError):  # RuntimeError: no home directory
+        return None
+    return str(folder)
+
+
+CACHE_FOLDER = _writable_cache_folder()
+
+
+def jit(function: F) -> F:
+    """Compile ``function`` on first use: no GIL, C division, cached on disk where possible."""
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "boundscheck": BOUNDSCHECK}
+    if CACHE_FOLDER is None:
+        return numba.njit(**options)(function)  # type: ignore[no-any-return]
+    # Numba reads the folder when the cache is switched on, that is, here; other users of numba keep their own.
+    before = numba_config.CACHE_DIR
+    numba_config.CACHE_DIR = CACHE_FOLDER
+    try:
+        return numba.njit(cache=True, **options)(function)  # type: ignore[no-any-return]
+    finally:
+        numba_config.CACHE_DIR = before
