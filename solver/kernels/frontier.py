@@ -1,0 +1,149 @@
+"""The frontier of a level: which positions have a given code, as lists per row.
+
+``find_code`` scans several values a word: a lane of ``x = word ^ pattern`` is zero where the code stands, and
+``~(((x & low) + low) | x | low)`` has the top bit of exactly those lanes set (low = all bits of a lane but its top one).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from solver.bitboard import ONE, ZERO, U, compress, expand, popcount, trailing_zeros
+from solver.indexing import class_and_symmetry
+from solver.jit import jit
+from solver.kernels.tables import image_of
+
+
+@jit
+def may_hold(side, row, code):  # type: ignore[no-untyped-def]
+    """Whether ``row`` may hold ``code`` (no false negatives)."""
+    return (side.pending[row, (code & 255) >> 6] >> U(code & 63)) & ONE
+
+
+@jit
+def note_code(side, row, code):  # type: ignore[no-untyped-def]
+    """Note that ``row`` holds ``code``."""
+    side.pending[row, (code & 255) >> 6] |= ONE << U(code & 63)
+
+
+@jit
+def find_code(words, code, lanes, out):  # type: ignore[no-untyped-def]
+    """List the columns of one row that hold ``code``; returns their number. words: (8 k,); out: (C,) at least."""
+    pattern = U(code) * lanes[0]
+    low = lanes[1]
+    shift = lanes[3]
+    n = 0
+    for block in range(0, words.size, 8):
+        hits = ZERO
+        for k in range(8):
+            x = words[block + k] ^ pattern
+            hits |= ~(((x & low) + low) | x | low)
+        if hits == ZERO:
+            continue
+        for k in range(8):
+            x = words[block + k] ^ pattern
+            hits = ~(((x & low) + low) | x | low)
+            base = (U(block + k) << U(6)) >> shift
+            while hits:
+                out[n] = base + (trailing_zeros(hits) >> shift)
+                n += 1
+                hits &= hits - ONE
+    return n
+
+
+@jit
+def count_frontier(first, last, code, lanes, side, counts):  # type: ignore[no-untyped-def]
+    """counts[row] = positions of the row that hold ``code``, for rows first..last-1."""
+    pattern = U(code) * lanes[0]
+    low = lanes[1]
+    for row in range(first, last):
+        n = ZERO
+        if may_hold(side, row, code):
+            words = side.words[row]
+            for k in range(words.size):
+                x = words[k] ^ pattern
+                n += popcount(~(((x & low) + low) | x | low))
+        counts[row] = n
+
+
+@jit
+def list_frontier(first, last, code, lanes, pair, side, start, stones):  # type: ignore[no-untyped-def]
+    """stones[start[row]..]: the column side's stones of each position of the row that holds ``code``."""
+    found = np.empty(pair.columns.subsets.size, np.uint32)
+    for row in range(first, last):
+        if start[row + 1] == start[row]:
+            continue
+        free = pair.board.points & ~U(pair.rows.representatives[row])
+        n = find_code(side.words[row], code, lanes, found)
+        for k in range(n):
+            stones[start[row] + k] = expand(U(pair.columns.subsets[found[k]]), free)
+
+
+@jit
+def _is_first_of_equals(pair, row_stones, z, free):  # type: ignore[no-untyped-def]
+    """Whether no symmetry that keeps the row's stones maps column mask ``z`` to a smaller one."""
+    stones = expand(z, free)
+    for g in range(pair.symmetries.images.shape[0]):
+        if image_of(pair.symmetries, g, row_stones) == row_stones:
+            if compress(image_of(pair.symmetries, g, stones), free) < z:
+                return False
+    return True
+
+
+@jit
+def _mirror_images(pair, row, z, images):  # type: ignore[no-untyped-def]
+    """The indices of the mirror image (sides exchanged) of one index: (row, how many), their column stones in images.
+
+    Between rows that no symmetry keeps, mirroring is one to one. Else a class may have several indices on either side:
+    then the first index of the class stands for all of them, and all indices of the mirrored class are listed.
+    """
+    row_stones = U(pair.rows.representatives[row])
+    free = pair.board.points & ~row_stones
+    mirrored, symmetry = class_and_symmetry(pair.rows, expand(z, free))
+    image = image_of(pair.symmetries, symmetry, row_stones)
+    images[0] = image
+    if not (pair.stabilised[row] or pair.stabilised[mirrored]):
+        return mirrored, 1
+    if not _is_first_of_equals(pair, row_stones, z, free):
+        return mirrored, 0
+    mirrored_stones = U(pair.rows.representatives[mirrored])
+    n = 0
+    for g in range(pair.symmetries.images.shape[0]):
+        if image_of(pair.symmetries, g, mirrored_stones) == mirrored_stones:
+            images[n] = image_of(pair.symmetries, g, image)
+            n += 1
+            for k in range(n - 1):
+                if images[k] == images[n - 1]:
+                    n -= 1
+                    break
+    return mirrored, n
+
+
+@jit
+def count_mirrored(first, last, code, lanes, pair, side, counts):  # type: ignore[no-untyped-def]
+    """counts[row] += mirror images, in ``row``, of the positions of rows first..last-1 that hold ``code``."""
+    found = np.empty(pair.columns.subsets.size, np.uint32)
+    images = np.empty(pair.symmetries.images.shape[0] + 1, np.uint64)
+    for row in range(first, last):
+        if may_hold(side, row, code):
+            for k in range(find_code(side.words[row], code, lanes, found)):
+                mirrored, n = _mirror_images(pair, row, U(pair.columns.subsets[found[k]]), images)
+                counts[mirrored] += n
+
+
+@jit
+def list_mirrored(first, last, code, lanes, pair, side, slab_first, slab_last, cursor, stones):  # type: ignore[no-untyped-def]
+    """Like ``list_frontier`` for the mirror images that lie in rows slab_first..slab_last-1.
+
+    cursor[row] is where the next one of that row goes; each caller has a cursor of its own.
+    """
+    found = np.empty(pair.columns.subsets.size, np.uint32)
+    images = np.empty(pair.symmetries.images.shape[0] + 1, np.uint64)
+    for row in range(first, last):
+        if may_hold(side, row, code):
+            for k in range(find_code(side.words[row], code, lanes, found)):
+                mirrored, n = _mirror_images(pair, row, U(pair.columns.subsets[found[k]]), images)
+                if slab_first <= mirrored < slab_last:
+                    for i in range(n):
+                        stones[cursor[mirrored]] = images[i]
+                        cursor[mirrored] += 1
