@@ -61,13 +61,22 @@ CACHE_FOLDER = _writable_cache_folder()
 
 def jit(function: F) -> F:
     """Compile ``function`` on first use: no GIL, C division, cached on disk where possible."""
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "boundscheck": BOUNDSCHECK}
+    return _compile(function)
+
+
+def jit_inner(function: F) -> F:
+    """The same for a helper that only compiled code calls: without the costly wrapper that Python would call."""
+    return _compile(function, no_cpython_wrapper=True)
+
+
+def _compile(function: F, **options: bool) -> F:
+    options |= {"nogil": True, "boundscheck": BOUNDSCHECK, "no_cfunc_wrapper": True}
     if CACHE_FOLDER is None:
-        return numba.njit(**options)(function)  # type: ignore[no-any-return]
+        return numba.njit(error_model="numpy", **options)(function)  # type: ignore[no-any-return]
     # Numba reads the folder when the cache is switched on, that is, here; other users of numba keep their own.
     before = numba_config.CACHE_DIR
     numba_config.CACHE_DIR = CACHE_FOLDER
     try:
-        return numba.njit(cache=True, **options)(function)  # type: ignore[no-any-return]
+        return numba.njit(error_model="numpy", cache=True, **options)(function)  # type: ignore[no-any-return]
     finally:
         numba_config.CACHE_DIR = before

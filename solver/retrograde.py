@@ -28,12 +28,13 @@ import numpy as np
 import numpy.typing as npt
 
 from solver.bitboard import U
+from solver.codebook import code_book, moving_metric
 from solver.indexing import SubspaceIndex, symmetry_tables
 from solver.kernels import frontier, initialise, propagate, tables
 from solver.kernels.board import MAX_DIRECTED_EDGES, board_tables
 from solver.rules import FLYING_STONES, LOSING_STONES, Rules
 from solver.subspaces import COLUMN_TO_MOVE, ROW_TO_MOVE, MovingPair, Plane
-from solver.values import LOST, Metric
+from solver.values import LOST
 from solver.workers import Workers
 
 Codes = npt.NDArray[np.unsignedinteger]
@@ -77,11 +78,6 @@ class _Problem:
         if len(self._buffer) < size:
             self._buffer = np.empty(size, np.uint32)
         return self._buffer[:size]
-
-
-def metric_of(rules: Rules) -> Metric:
-    """What the moving tables of ``rules`` count."""
-    return Metric.DTC if rules.quiet_limit else Metric.DTM
 
 
 def solve_pair(
@@ -254,36 +250,11 @@ def _column_captures(index: SubspaceIndex, pair: MovingPair, source: PlaneSource
 def _code_book(
     rules: Rules, pair: tables.Pair, index: SubspaceIndex, value_type: type[np.unsignedinteger]
 ) -> tables.CodeBook:
-    top = int(np.iinfo(value_type).max)
-    bits = np.iinfo(value_type).bits
-    lanes = 64 // bits
-    ones = sum(1 << bits * lane for lane in range(lanes))
-    draw_score = (top + 1) // 2
-    # A score has room for codes up to top - 4; counts always need more.
-    first_count = min(top - 1 - _most_quiet_turns(rules, pair, index), top - 4)
-    if first_count <= LOST:
+    metric = moving_metric(rules)
+    book = code_book(metric, value_type, _most_quiet_turns(rules, pair, index))
+    if book.first_count <= LOST:
         raise CodeOverflow
-    return tables.CodeBook(
-        first_count=first_count,
-        never=top,
-        draw_score=draw_score,
-        top_score=top,
-        score_of_code=_score_of_code(metric_of(rules), top).astype(value_type),
-        loss_step=3 if rules.quiet_limit else 1,
-        lanes=np.array([ones, ones * (top >> 1), bits, bits.bit_length() - 1], np.uint64),
-    )
-
-
-def _score_of_code(metric: Metric, top: int) -> npt.NDArray[np.int64]:
-    """The score of a capture by the code of the position after it, seen from the side that made it."""
-    code = np.arange(top + 1)
-    if metric is Metric.DTC:  # a capture is a conversion: one ply, whatever follows
-        win, loss = np.full_like(code, top - 1), np.full_like(code, 2)
-    else:
-        win, loss = top - (code + 1) // 2, (code + 2) // 2
-    score = np.where(code % 2 == 1, win, loss)
-    score[0] = (top + 1) // 2
-    return score
+    return book
 
 
 def _most_quiet_turns(rules: Rules, pair: tables.Pair, index: SubspaceIndex) -> int:

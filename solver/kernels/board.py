@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from solver.bitboard import ONE, U, by_bytes, byte_table, popcount
 from solver.boards import Board
-from solver.jit import jit
+from solver.jit import jit_inner
 
 MAX_DIRECTED_EDGES = 64
 _NO_LINE = 1 << 40  # a mask that no set of points contains
@@ -105,7 +105,7 @@ def _closing_bytes(lines: list[int]) -> Words:
     return table
 
 
-@jit
+@jit_inner
 def stones_in_mills(board, stones):  # type: ignore[no-untyped-def]
     """The stones that stand in at least one mill of their own side."""
     ladder = stones & (stones >> _B8) & (stones >> _B16) & board.ladders
@@ -117,14 +117,14 @@ def stones_in_mills(board, stones):  # type: ignore[no-untyped-def]
     return mills
 
 
-@jit
+@jit_inner
 def removable(board, stones):  # type: ignore[no-untyped-def]
     """The stones that the opponent may take: those in no mill or, if all stand in mills, any."""
     outside = stones & ~stones_in_mills(board, stones)
     return outside if outside else stones
 
 
-@jit
+@jit_inner
 def closing_points(board, stones):  # type: ignore[no-untyped-def]
     """The points that would complete a mill of ``stones`` (occupied ones not excluded)."""
     inner, middle, outer = stones & board.ladders, (stones >> _B8) & board.ladders, (stones >> _B16) & board.ladders
@@ -137,7 +137,7 @@ def closing_points(board, stones):  # type: ignore[no-untyped-def]
     return points
 
 
-@jit
+@jit_inner
 def mills_through(board, stones, point):  # type: ignore[no-untyped-def]
     """How many complete lines of ``stones`` run through ``point``."""
     count = 0
@@ -148,19 +148,19 @@ def mills_through(board, stones, point):  # type: ignore[no-untyped-def]
     return count
 
 
-@jit
+@jit_inner
 def slides_out_of(board, movers, occupied):  # type: ignore[no-untyped-def]
     """Directed edges from the stones ``movers`` to empty points."""
     return by_bytes(board.edges_from, movers) & ~by_bytes(board.edges_into, occupied)
 
 
-@jit
+@jit_inner
 def lowest(mask):  # type: ignore[no-untyped-def]
     """The lowest set bit of a nonzero mask, as a mask."""
     return mask & (~mask + ONE)
 
 
-@jit
+@jit_inner
 def targets_of(board, point, empty, flies):  # type: ignore[no-untyped-def]
     """The empty points that a stone on ``point`` may move to (or may have come from: moves are symmetric)."""
     return empty if flies else board.neighbours[point] & empty

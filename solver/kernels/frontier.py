@@ -10,23 +10,23 @@ import numpy as np
 
 from solver.bitboard import ONE, ZERO, U, compress, expand, popcount, trailing_zeros
 from solver.indexing import class_and_symmetry
-from solver.jit import jit
+from solver.jit import jit, jit_inner
 from solver.kernels.tables import image_of
 
 
-@jit
+@jit_inner
 def may_hold(side, row, code):  # type: ignore[no-untyped-def]
     """Whether ``row`` may hold ``code`` (no false negatives)."""
     return (side.pending[row, (code & 255) >> 6] >> U(code & 63)) & ONE
 
 
-@jit
+@jit_inner
 def note_code(side, row, code):  # type: ignore[no-untyped-def]
     """Note that ``row`` holds ``code``."""
     side.pending[row, (code & 255) >> 6] |= ONE << U(code & 63)
 
 
-@jit
+@jit_inner
 def find_code(words, code, lanes, out):  # type: ignore[no-untyped-def]
     """List the columns of one row that hold ``code``; returns their number. words: (8 k,); out: (C,) at least."""
     pattern = U(code) * lanes[0]
@@ -79,7 +79,7 @@ def list_frontier(first, last, code, lanes, pair, side, start, stones):  # type:
             stones[start[row] + k] = expand(U(pair.columns.subsets[found[k]]), free)
 
 
-@jit
+@jit_inner
 def _is_first_of_equals(pair, row_stones, z, free):  # type: ignore[no-untyped-def]
     """Whether no symmetry that keeps the row's stones maps column mask ``z`` to a smaller one."""
     stones = expand(z, free)
@@ -90,7 +90,7 @@ def _is_first_of_equals(pair, row_stones, z, free):  # type: ignore[no-untyped-d
     return True
 
 
-@jit
+@jit_inner
 def _mirror_images(pair, row, z, images):  # type: ignore[no-untyped-def]
     """The indices of the mirror image (sides exchanged) of one index: (row, how many), their column stones in images.
 

@@ -17,9 +17,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from solver.bitboard import ONE, ZERO, U, compress, expand, popcount, trailing_zeros
+from solver.bitboard import ONE, ZERO, U, by_bytes, compress, expand, popcount, trailing_zeros
 from solver.indexing import class_and_symmetry, rank
-from solver.jit import jit
+from solver.jit import jit, jit_inner
 from solver.kernels.board import lowest, removable, slides_out_of, stones_in_mills
 from solver.kernels.tables import image_of
 
@@ -45,11 +45,11 @@ def best_removals(first, last, pair, captures, book, best):  # type: ignore[no-u
             values = captures.plane[row]
             for c in range(captures.columns):
                 scores[c] = book.score_of_code[values[c]]
-            _best_removals_of_row(pair, captures, pair.board.points & ~stones, scores, best[row])
-        best[row, columns] = 0
+            _best_removals_of_row(pair, captures, pair.board.points & ~stones, scores, best[row, :columns])
+        best[row, columns:] = 0
 
 
-@jit
+@jit_inner
 def _best_removals_of_row(pair, captures, free, scores, best):  # type: ignore[no-untyped-def]
     for c in range(pair.columns.subsets.size):
         z = U(pair.columns.subsets[c])
@@ -85,7 +85,7 @@ def initialise_row_side(first, last, pair, book, best, side):  # type: ignore[no
     return highest
 
 
-@jit
+@jit_inner
 def _count_quiet_row_moves(pair, row, counts):  # type: ignore[no-untyped-def]
     """counts[c] = quiet moves of the row side: all of them minus those whose target a column stone occupies.
 
@@ -108,7 +108,7 @@ def _count_quiet_row_moves(pair, row, counts):  # type: ignore[no-untyped-def]
         counts[c] = total - low[z & _LOW] - high[z >> _SHIFT]
 
 
-@jit
+@jit_inner
 def _score_row_captures(pair, row, best, expanded, scores):  # type: ignore[no-untyped-def]
     """Raise scores[c] to the best of the row side's mill-closing moves. expanded: scratch, (C,)."""
     columns = scores.size
@@ -116,19 +116,29 @@ def _score_row_captures(pair, row, best, expanded, scores):  # type: ignore[no-u
     for c in range(columns):
         expanded[c] = expand(U(pair.columns.subsets[c]), free)
     for k in range(pair.closing.start[row], pair.closing.start[row + 1]):
-        row_after = pair.closing.row[k]
-        symmetry = pair.closing.symmetry[k]
+        after = pair.closing.row[k]
+        free_after = pair.board.points & ~U(pair.rows.representatives[after])
+        image = pair.symmetries.images[pair.closing.symmetry[k]]
         target = U(pair.closing.target[k])
-        free_after = pair.board.points & ~U(pair.rows.representatives[row_after])
-        best_after = best[row_after]
-        for c in range(columns):
-            stones = U(expanded[c])
-            image = compress(image_of(pair.symmetries, symmetry, stones), free_after)
-            column = U(columns) if (stones >> target) & ONE else rank(pair.columns.ranks, image)
-            scores[c] = max(scores[c], best_after[column])
+        raise_scores(image, pair.columns.ranks, expanded, target, free_after, best[after], scores)
 
 
-@jit
+@jit_inner
+def raise_scores(image, ranks, expanded, target, free_after, scores_after, scores):  # type: ignore[no-untyped-def]
+    """scores[c] = max(scores[c], score after the row side puts a stone on ``target``), for all columns of a row.
+
+    image: byte table of the symmetry that leads to the row after; ranks: of the columns there; scores_after: that row,
+    whose last entry is padding and zero. Columns with a stone on ``target`` have no such turn.
+    """
+    dummy = U(scores_after.size - 1)
+    for c in range(scores.size):
+        stones = U(expanded[c])
+        column = rank(ranks, compress(by_bytes(image, stones), free_after))
+        column = dummy if (stones >> target) & ONE else column
+        scores[c] = max(scores[c], scores_after[column])
+
+
+@jit_inner
 def _settle_row(side, row, counts, scores, book):  # type: ignore[no-untyped-def]
     """Write the codes and counts of a row and note which codes it holds. Returns the highest code, pending ones too."""
     values = side.values[row]
@@ -177,14 +187,14 @@ def initialise_column_side(first, last, pair, captures, book, side):  # type: ig
         scores[:] = 0
         n = _count_column_moves(pair, stones, counts, mill_columns)
         mill_scores[:n] = 0
-        _score_removals(pair, captures, book, stones, mill_columns[:n], mill_scores)
+        score_removals(pair, captures, book, stones, mill_columns[:n], mill_scores)
         for k in range(n):
             _push_mill_back(pair, stones, U(mill_columns[k]), mill_scores[k], counts, scores)
         highest = max(highest, _settle_row(side, row, counts, scores, book))
     return highest
 
 
-@jit
+@jit_inner
 def _count_column_moves(pair, row_stones, counts, mill_columns):  # type: ignore[no-untyped-def]
     """counts[c] = all moves of the column side; lists the columns that hold a mill and returns how many there are."""
     free = pair.board.points & ~row_stones
@@ -200,8 +210,8 @@ def _count_column_moves(pair, row_stones, counts, mill_columns):  # type: ignore
     return n
 
 
-@jit
-def _score_removals(pair, captures, book, row_stones, mill_columns, mill_scores):  # type: ignore[no-untyped-def]
+@jit_inner
+def score_removals(pair, captures, book, row_stones, mill_columns, mill_scores):  # type: ignore[no-untyped-def]
     """mill_scores[k] = best removal of a row stone after the column side has closed a mill in mill_columns[k]."""
     takeable = removable(pair.board, row_stones)
     while takeable:
@@ -216,7 +226,7 @@ def _score_removals(pair, captures, book, row_stones, mill_columns, mill_scores)
             mill_scores[k] = max(mill_scores[k], score)
 
 
-@jit
+@jit_inner
 def _push_mill_back(pair, row_stones, stones, score, counts, scores):  # type: ignore[no-untyped-def]
     """Give ``score`` to every column from which one move closes a mill of ``stones``; that move is not quiet."""
     free = pair.board.points & ~row_stones

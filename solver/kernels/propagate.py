@@ -13,7 +13,7 @@ import numpy as np
 
 from solver.bitboard import ONE, U, compress, expand, trailing_zeros
 from solver.indexing import class_and_symmetry, rank
-from solver.jit import jit
+from solver.jit import jit, jit_inner
 from solver.kernels.board import (
     closing_points,
     lowest,
@@ -30,7 +30,7 @@ BUFFER = 2048
 _MOST_MOVES = 256  # of one position, with room to spare: 64 slides, or 3 stones on 21 points
 
 
-@jit
+@jit_inner
 def _apply_wins(values, targets, n, code):  # type: ignore[no-untyped-def]
     """Make the targets wins with ``code`` unless they win sooner; whether anything changed."""
     changed = False
@@ -43,7 +43,7 @@ def _apply_wins(values, targets, n, code):  # type: ignore[no-untyped-def]
     return changed
 
 
-@jit
+@jit_inner
 def _apply_decrements(values, targets, n, book, zeros, n_zeros):  # type: ignore[no-untyped-def]
     """Take one from the counts of the targets; appends those that reach zero, returns how many there are now."""
     first = values.dtype.type(book.first_count)
@@ -61,7 +61,7 @@ def _apply_decrements(values, targets, n, book, zeros, n_zeros):  # type: ignore
     return n_zeros
 
 
-@jit
+@jit_inner
 def _settle_zeros_of_column_side(pair, captures, book, row, zeros, code, side):  # type: ignore[no-untyped-def]
     """The positions of a row whose count reached zero are losses with ``code``, or later where a capture loses later."""
     row_stones = U(pair.rows.representatives[row])
@@ -78,7 +78,7 @@ def _settle_zeros_of_column_side(pair, captures, book, row, zeros, code, side): 
     return highest
 
 
-@jit
+@jit_inner
 def _settle_zeros_of_row_side(pair, captures, book, row, zeros, code, side):  # type: ignore[no-untyped-def]
     """The same for positions with the row side to move."""
     free = pair.board.points & ~U(pair.rows.representatives[row])
@@ -94,7 +94,7 @@ def _settle_zeros_of_row_side(pair, captures, book, row, zeros, code, side):  # 
     return highest
 
 
-@jit
+@jit_inner
 def _row_capture_loss(pair, captures, book, row, stones):  # type: ignore[no-untyped-def]
     """The code of the longest loss by a capture of the row side, all of whose captures lose; 0 without a capture."""
     best = 0
@@ -114,7 +114,7 @@ def _row_capture_loss(pair, captures, book, row, stones):  # type: ignore[no-unt
     return best
 
 
-@jit
+@jit_inner
 def _column_capture_loss(pair, captures, book, row_stones, stones):  # type: ignore[no-untyped-def]
     """The same for a capture of the column side."""
     empty = pair.board.points & ~(row_stones | stones)
@@ -134,7 +134,7 @@ def _column_capture_loss(pair, captures, book, row_stones, stones):  # type: ign
     return best
 
 
-@jit
+@jit_inner
 def _worst_removal(pair, captures, book, row_stones, takeable, column_stones):  # type: ignore[no-untyped-def]
     best = 0
     while takeable:
@@ -148,7 +148,7 @@ def _worst_removal(pair, captures, book, row_stones, takeable, column_stones):  
     return best
 
 
-@jit
+@jit_inner
 def _column_predecessors(pair, row_stones, free, column, targets, n):  # type: ignore[no-untyped-def]
     """Append the columns from which one quiet turn of the column side leads to ``column``; returns the new length."""
     stones = expand(U(pair.columns.subsets[column]), free)
@@ -206,7 +206,7 @@ def push_column_turns(first, last, code, pair, book, source, captures, side):  #
     return highest
 
 
-@jit
+@jit_inner
 def _collect_row_predecessors(pair, stones, symmetry, origin, free, targets):  # type: ignore[no-untyped-def]
     """targets[i]: column, in the target row, of stones[i] in the row that a move leads to.
 
@@ -221,7 +221,7 @@ def _collect_row_predecessors(pair, stones, symmetry, origin, free, targets):  #
         targets[i] = dummy if (before >> origin) & ONE else column
 
 
-@jit
+@jit_inner
 def _by_bytes32(table, x):  # type: ignore[no-untyped-def]
     return U(table[x & U(255)] | table[U(256) + ((x >> U(8)) & U(255))] | table[U(512) + (x >> U(16))])
 

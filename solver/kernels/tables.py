@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from solver.bitboard import ONE, U, by_bytes, trailing_zeros
 from solver.indexing import ClassTable, ColumnTable, RankTable, SymmetryTables, class_and_symmetry, rank
-from solver.jit import jit
+from solver.jit import jit, jit_inner
 from solver.kernels.board import BoardTables, mills_through, targets_of
 
 Codes = npt.NDArray[np.unsignedinteger]
@@ -145,7 +145,7 @@ def fill_without(subsets, ranks, out):  # type: ignore[no-untyped-def]
             n += 1
 
 
-@jit
+@jit_inner
 def image_of(symmetries, g, mask):  # type: ignore[no-untyped-def]
     """The image of ``mask`` under symmetry ``g``."""
     return by_bytes(symmetries.images[g], mask)
