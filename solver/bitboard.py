@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
-from solver.jit import jit
+from solver.jit import jit, numba_config
 
 U = np.uint64
 ZERO, ONE = U(0), U(1)
@@ -35,14 +34,15 @@ def _llvm_unary(name: str, has_poison_flag: bool) -> Any:
         def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             arguments = [*args, ir.Constant(ir.IntType(1), 0)] if has_poison_flag else list(args)
             kind = ir.FunctionType(ir.IntType(64), [a.type for a in arguments])
-            return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
+            function: Any = cgutils.get_or_insert_function
+            return builder.call(function(builder.module, kind, name), arguments)
 
         return types.uint64(types.uint64), codegen
 
     return call
 
 
-if numba.config.DISABLE_JIT:
+if numba_config.DISABLE_JIT:
 
     def trailing_zeros(x: Any) -> Any:
         """Number of the lowest set bit of ``x``; 64 for 0."""
@@ -74,7 +74,7 @@ _COMPRESS, _EXPAND = _byte_compress_tables()
 
 
 @jit
-def compress(x, mask):  # type: ignore[no-untyped-def]
+def compress(x, mask):
     """The bits of ``x`` under ``mask``, packed to the low end in order (24 bits)."""
     mask0 = (mask & BYTE) << _B8
     mask1 = mask & (BYTE << _B8)
@@ -89,7 +89,7 @@ def compress(x, mask):  # type: ignore[no-untyped-def]
 
 
 @jit
-def expand(x, mask):  # type: ignore[no-untyped-def]
+def expand(x, mask):
     """The low bits of ``x``, spread in order over the set bits of ``mask`` (24 bits): the inverse of ``compress``."""
     mask0 = (mask & BYTE) << _B8
     mask1 = mask & (BYTE << _B8)
@@ -104,11 +104,9 @@ def expand(x, mask):  # type: ignore[no-untyped-def]
 
 
 @jit
-def by_bytes(table, x):  # type: ignore[no-untyped-def]
+def by_bytes(table, x):
     """``table[x0] | table[256 + x1] | table[512 + x2]`` over the three bytes of ``x`` (table: 768 entries)."""
-    return (
-        U(table[x & BYTE]) | U(table[_ROW1 + ((x >> _B8) & BYTE)]) | U(table[_ROW2 + ((x >> _B16) & BYTE)])
-    )
+    return U(table[x & BYTE]) | U(table[_ROW1 + ((x >> _B8) & BYTE)]) | U(table[_ROW2 + ((x >> _B16) & BYTE)])
 
 
 def byte_table(images: Sequence[int], dtype: Any = np.uint64) -> np.ndarray:

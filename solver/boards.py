@@ -3,8 +3,8 @@
 A board is plain data. Everything else in the package (bit masks, move tables, indices, text) is derived from it, so a
 board of one's own needs nothing but its points, edges and lines.
 
-Points are numbered; a set of points is an integer mask with bit ``p`` for point ``p``. On the two boards below the number
-is ``8 * ring + place in the ring``, each ring read clockwise from its top-left corner::
+Points are numbered; a set of points is an integer mask with bit ``p`` for point ``p``. On the two boards below the
+number is ``8 * ring + place in the ring``, each ring read clockwise from its top-left corner::
 
     24 points                                   16 points
     0-----------1-----------2                   0-------1-------2
@@ -24,6 +24,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 MAX_POINTS = 24
 """The bit tables of the solver cover three bytes."""
@@ -154,8 +155,8 @@ class Board:
     def symmetries(self) -> tuple[Permutation, ...]:
         """The automorphisms of the board, in lexicographic order (the identity first).
 
-        ``symmetries[g][p]`` is the image of point ``p``. Found by backtracking over the points; a partial map is given up
-        as soon as it breaks adjacency, and a complete one is kept if it maps mill lines to mill lines.
+        ``symmetries[g][p]`` is the image of point ``p``. Found by backtracking over the points; a partial map is
+        given up as soon as it breaks adjacency, and a complete one is kept if it maps mill lines to mill lines.
         """
         lines = set(self.line_masks)
         degree = [(bin(self.neighbours[p]).count("1"), len(self.lines_through[p])) for p in range(self.n_points)]
@@ -170,9 +171,7 @@ class Board:
             for candidate in range(self.n_points):
                 if candidate in image or degree[candidate] != degree[p]:
                     continue
-                if all(
-                    (self.neighbours[p] >> q & 1) == (self.neighbours[candidate] >> image[q] & 1) for q in range(p)
-                ):
+                if all((self.neighbours[p] >> q & 1) == (self.neighbours[candidate] >> image[q] & 1) for q in range(p)):
                     extend([*image, candidate])
 
         extend([])
@@ -206,7 +205,7 @@ def _nested_squares(name: str, rings: Sequence[str], spokes_are_lines: bool) -> 
         lines += [(ring[i], ring[i + 1], ring[(i + 2) % 8]) for i in range(0, 8, 2)]
     for middle in range(1, 8, 2):
         spoke = points[middle::8]
-        edges += list(zip(spoke, spoke[1:], strict=False))
+        edges += list(pairwise(spoke))
         if spokes_are_lines:
             lines.append((spoke[0], spoke[1], spoke[2]))
     return Board.from_names(name, points, edges, lines, rings=[8] * len(rings))
@@ -219,7 +218,5 @@ BOARD_24 = _nested_squares(
 )
 """The board of Nine Men's Morris: three nested squares, 16 mill lines."""
 
-BOARD_16 = _nested_squares(
-    "16 points", ["a5 c5 e5 e3 e1 c1 a1 a3", "b4 c4 d4 d3 d2 c2 b2 b3"], spokes_are_lines=False
-)
+BOARD_16 = _nested_squares("16 points", ["a5 c5 e5 e3 e1 c1 a1 a3", "b4 c4 d4 d3 d2 c2 b2 b3"], spokes_are_lines=False)
 """The board of Six Men's Morris: two nested squares, 8 mill lines."""

@@ -4,7 +4,8 @@ A subspace fixes the stones of a *row side* (a) and of a *column side* (b). Then
 
 * row    = number of the class of the row side's stones under the symmetry group of the board; classes are numbered by
            their smallest mask, the *representative*;
-* column = colexicographic rank of the column side's stones among the ``F = n - a`` points that the representative leaves
+* column = colexicographic rank of the column side's stones among the ``F = n - a`` points that the representative
+leaves
            free, *compressed*: the lowest free point becomes bit 0, and so on.
 
 ::
@@ -69,13 +70,13 @@ class ColumnTable(NamedTuple):
 
 
 @jit
-def rank(table, z):  # type: ignore[no-untyped-def]
+def rank(table, z):
     """Colex rank of ``z`` (as many bits set as ``table`` was made for)."""
     return U(table.low[z & _LOW]) + U(table.high[z >> _SHIFT])
 
 
 @jit
-def class_and_symmetry(table, mask):  # type: ignore[no-untyped-def]
+def class_and_symmetry(table, mask):
     """(class, symmetry) of the stones ``mask``; the symmetry maps them to the representative."""
     packed = U(table.packed[rank(table.ranks, mask)])
     return packed >> _CLASS_SHIFT, packed & _SYMMETRY
@@ -171,7 +172,7 @@ def stone_classes(board: Board, k: int) -> StoneClasses:
 
 
 @jit
-def _rank_many(row_masks, column_masks, points, classes, symmetries, columns, out_rows, out_columns):  # type: ignore[no-untyped-def]
+def _rank_many(row_masks, column_masks, points, classes, symmetries, columns, out_rows, out_columns):
     for i in range(row_masks.size):
         row, g = class_and_symmetry(classes, U(row_masks[i]))
         free = points & ~U(classes.representatives[row])
@@ -180,7 +181,7 @@ def _rank_many(row_masks, column_masks, points, classes, symmetries, columns, ou
 
 
 @jit
-def _unrank_many(rows, columns, points, classes, column_table, out_row_masks, out_column_masks):  # type: ignore[no-untyped-def]
+def _unrank_many(rows, columns, points, classes, column_table, out_row_masks, out_column_masks):
     for i in range(rows.size):
         stones = classes.representatives[rows[i]]
         out_row_masks[i] = stones
@@ -188,7 +189,7 @@ def _unrank_many(rows, columns, points, classes, column_table, out_row_masks, ou
 
 
 @jit
-def _mark_canonical(stones, points, columns, symmetries, canonical):  # type: ignore[no-untyped-def]
+def _mark_canonical(stones, points, columns, symmetries, canonical):
     """Clear ``canonical[c]`` where a symmetry that keeps ``stones`` maps column ``c`` to a smaller one."""
     free = points & ~stones
     for g in range(symmetries.images.shape[0]):

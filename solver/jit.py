@@ -4,8 +4,8 @@ Compiled code is cached on disk, in a folder named after a hash of *all* compile
 time stamp of the module of one function only and would go on using machine code whose callees, in another module, have
 changed. Where no cache folder can be written, the functions are compiled anew in each process and nothing fails.
 
-``NUMBA_CACHE_DIR`` moves the cache, ``NUMBA_DISABLE_JIT=1`` runs the kernels as plain Python, and ``MERELS_BOUNDSCHECK=1``
-compiles them with bounds checks, in a cache of their own.
+``NUMBA_CACHE_DIR`` moves the cache, ``NUMBA_DISABLE_JIT=1`` runs the kernels as plain Python, and
+``MERELS_BOUNDSCHECK=1`` compiles them with bounds checks, in a cache of their own.
 """
 
 from __future__ import annotations
@@ -19,12 +19,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
-from numba.core import config as numba_config
+import numba.core.config
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 BOUNDSCHECK = os.environ.get("MERELS_BOUNDSCHECK", "") == "1"
 _PACKAGE = Path(__file__).parent
+
+numba_config: Any = numba.core.config  # its settings are made at run time
 
 
 def _sources_hash() -> str:
@@ -70,13 +72,15 @@ def jit_inner(function: F) -> F:
 
 
 def _compile(function: F, **options: bool) -> F:
+    njit: Any = numba.njit
     options |= {"nogil": True, "boundscheck": BOUNDSCHECK, "no_cfunc_wrapper": True}
-    if CACHE_FOLDER is None:
-        return numba.njit(error_model="numpy", **options)(function)  # type: ignore[no-any-return]
-    # Numba reads the folder when the cache is switched on, that is, here; other users of numba keep their own.
+    # Numba reads the cache folder when the cache is switched on, that is, here; other users of numba keep their own.
     before = numba_config.CACHE_DIR
-    numba_config.CACHE_DIR = CACHE_FOLDER
+    if CACHE_FOLDER is not None:
+        options["cache"] = True
+        numba_config.CACHE_DIR = CACHE_FOLDER
     try:
-        return numba.njit(error_model="numpy", cache=True, **options)(function)  # type: ignore[no-any-return]
+        compiled: F = njit(error_model="numpy", **options)(function)
     finally:
         numba_config.CACHE_DIR = before
+    return compiled

@@ -7,7 +7,6 @@ side is the side with more stones, so where Black has more the plane is transpos
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -29,12 +28,7 @@ from solver.workers import Workers
 
 Codes = npt.NDArray[np.unsignedinteger]
 LayerSource = Callable[[int, int], Codes]
-"""Gives the codes of the layer after, by (white, black) stones: shape (rows, at least its columns), White the row side."""
-
-
-def stride_of(columns: int) -> int:
-    """Padded length of a row: a multiple of 64 with room for the dummy column."""
-    return (columns + 64) // 64 * 64
+"""Gives the codes of the layer after by (white, black) stones; rows are White's. Shape (rows, at least its columns)."""
 
 
 def last_layer_plane(
@@ -123,7 +117,7 @@ class _Layer:
         """Scores for the side that has just moved, padded to a stride with at least one zero a row."""
         codes = self.codes(white, black)
         rows, columns = SubspaceIndex(self.rules.board, white, black).shape
-        scores = np.zeros((rows, stride_of(columns)), self.value_type)
+        scores = np.zeros((rows, tables.stride_of(columns)), self.value_type)
 
         def convert(first: int, last: int) -> None:
             if codes is None:
@@ -176,7 +170,7 @@ def _best_removals(layer: _Layer, after: SubspaceIndex, codes: Codes | None, are
         fewer.columns.ranks,
         without,
     )
-    best = np.zeros((after.shape[0], stride_of(after.shape[1])), layer.value_type)
+    best = np.zeros((after.shape[0], tables.stride_of(after.shape[1])), layer.value_type)
     kernel_index = _kernel_index(after)
     layer.workers.over_rows(
         after.shape[0],
@@ -194,11 +188,7 @@ def _black_step(layer: _Layer, index: SubspaceIndex) -> Step:
     one = _removals(layer, white, black, 1)
     two = _removals(layer, white, black, 2) if layer.reaches(white - 2, black) else one
     arguments = _kernel_index(index), after, successors, layer.book, quiet, one, two
-    return partial(_place_black, arguments)
-
-
-def _place_black(arguments: tuple[object, ...], first: int, last: int, values: Codes) -> None:
-    place.place_black(first, last, *arguments, values)
+    return lambda first, last, values: place.place_black(first, last, *arguments, values)
 
 
 def _removals(layer: _Layer, white: int, black: int, taken: int) -> place.Removals:
@@ -210,6 +200,4 @@ def _removals(layer: _Layer, white: int, black: int, taken: int) -> place.Remova
     index = SubspaceIndex(layer.rules.board, white - taken, black)
     codes = layer.codes(white - taken, black)
     kind = place.WON if codes is None else place.TABLE
-    return place.Removals(
-        kind, taken, nothing if codes is None else codes, index.classes.table, index.columns.ranks
-    )
+    return place.Removals(kind, taken, nothing if codes is None else codes, index.classes.table, index.columns.ranks)

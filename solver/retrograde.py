@@ -7,9 +7,10 @@ While a pair is being solved one small integer a position holds either its value
     d        a count that has just reached zero              top  : cannot be lost (a capture draws)
     d + n    n quiet turns not yet known to lose
 
-with d = ``first_count`` chosen so that the largest count fits below ``top``. The solver watches that no code reaches d; if
-one would, the pair is solved again with two bytes a position. A win by capture is written at once, though its level
-comes later: a shorter win may still replace it, and levels are processed in the order of the codes, so depths are minimal.
+with d = ``first_count`` chosen so that the largest count fits below ``top``. The solver watches that no code reaches
+d; if one would, the pair is solved again with two bytes a position. A win by capture is written at once, though its
+level comes later: a shorter win may still replace it, and levels are processed in the order of the codes, so depths
+are minimal.
 
 Under a quiet limit the codes count plies to the next conversion. Every winning capture then has the same code, a loss
 found by counting is one ply longer than the win that completes it (``loss_step``), and levels past the limit are not
@@ -47,7 +48,7 @@ Progress = Callable[[int], None]
 _FRONTIER_LIMIT = 32 << 20  # entries of a frontier list at a time: 128 MB
 
 
-class CodeOverflow(Exception):
+class CodeOverflowError(Exception):
     """A code would meet the successor counts: the value type is too small."""
 
 
@@ -101,7 +102,7 @@ def solve_pair(
             report.advance_to(0.2)
             _propagate(problem, rules.quiet_limit, report)
             break
-        except CodeOverflow:
+        except CodeOverflowError:
             if value_type == np.uint16:
                 raise
             value_type = np.uint16
@@ -125,11 +126,6 @@ class _Progress:
             self._done = done
 
 
-def stride_of(columns: int) -> int:
-    """Padded length of a row: a multiple of 64 with room for the dummy column."""
-    return (columns + 64) // 64 * 64
-
-
 def _initialise(
     rules: Rules, pair: MovingPair, source: PlaneSource, workers: Workers, value_type: type[np.unsignedinteger]
 ) -> _Problem:
@@ -139,7 +135,7 @@ def _initialise(
     column_captures = _column_captures(index, pair, source)
     captured = [row_captures.plane] + ([column_captures.plane] if column_captures else [])
     if any(plane.dtype.itemsize > np.dtype(value_type).itemsize for plane in captured):
-        raise CodeOverflow
+        raise CodeOverflowError
     book = _code_book(rules, kernel_pair, index, value_type)
     rows, columns = index.shape
     row_side = _new_side(rows, columns, value_type)
@@ -168,11 +164,11 @@ def _initialise(
 
 def _check_codes(book: tables.CodeBook, highest: int) -> None:
     if highest >= book.first_count:
-        raise CodeOverflow
+        raise CodeOverflowError
 
 
 def _new_side(rows: int, columns: int, value_type: type[np.unsignedinteger]) -> tables.Side:
-    values = np.empty((rows, stride_of(columns)), value_type)
+    values = np.empty((rows, tables.stride_of(columns)), value_type)
     return tables.Side(values, values.view(np.uint64), np.zeros((rows, 4), np.uint64), np.zeros(rows, value_type))
 
 
@@ -253,7 +249,7 @@ def _code_book(
     metric = moving_metric(rules)
     book = code_book(metric, value_type, _most_quiet_turns(rules, pair, index))
     if book.first_count <= LOST:
-        raise CodeOverflow
+        raise CodeOverflowError
     return book
 
 
@@ -293,7 +289,7 @@ def _is_pending(side: tables.Side, code: int) -> bool:
 
 
 def _propagate_level(problem: _Problem, code: int) -> int:
-    """Settle the predecessors of all positions with ``code``; returns how many of these had the row side not to move."""
+    """Settle the predecessors of all positions with ``code``; returns how many of these the row side pulled from."""
     if problem.column_side is not None and _is_pending(problem.row_side, code):
         _push(problem, code)
     # Of equal sides the mirrored frontier of the row side stands for that of the column side.
@@ -312,7 +308,9 @@ def _push(problem: _Problem, code: int) -> None:
     source, side, captures = problem.row_side, problem.column_side, problem.column_captures
 
     def push(first: int, last: int) -> int:
-        return propagate.push_column_turns(first, last, code, problem.pair, problem.book, source, captures, side)
+        book = problem.book
+        highest: int = propagate.push_column_turns(first, last, code, problem.pair, book, source, captures, side)
+        return highest
 
     problem.raise_highest(problem.workers.over_rows(problem.rows, push))
 
@@ -321,7 +319,9 @@ def _pull(problem: _Problem, code: int, start: npt.NDArray[np.int64], stones: np
     side, captures = problem.row_side, problem.row_captures
 
     def pull(first: int, last: int) -> int:
-        return propagate.pull_row_turns(first, last, code, problem.pair, problem.book, start, stones, captures, side)
+        book = problem.book
+        highest: int = propagate.pull_row_turns(first, last, code, problem.pair, book, start, stones, captures, side)
+        return highest
 
     problem.raise_highest(problem.workers.over_rows(problem.rows, pull))
 
@@ -355,7 +355,8 @@ def _frontier(problem: _Problem, side: tables.Side, code: int) -> Frontier:
 def _mirrored_frontier(problem: _Problem, side: tables.Side, code: int) -> Frontier:
     """The same for the mirror images of the positions of ``side`` with ``code``.
 
-    Mirroring scatters over all rows, so each chunk of source rows counts for itself and fills its own part of each list.
+    Mirroring scatters over all rows, so each chunk of source rows counts for itself and fills its own part of each
+    list.
     """
     lanes = problem.book.lanes
     ranges = problem.workers.chunks(problem.rows)

@@ -1,7 +1,7 @@
 """The rules as data: a board plus a few switches, the presets, and which switches matter to which phase.
 
-``RULES.md`` of the project decides every rule; this module only names them. A :class:`Rules` value is frozen and hashable
-and travels through the whole package.
+``RULES.md`` of the project decides every rule; this module only names them. A :class:`Rules` value is frozen and
+hashable and travels through the whole package.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Counts of a finished plane: how many wins, draws and losses, at which distance, with an example of the longest.
 
-Raw positions and classes are counted from the same histogram of codes: a row stands for as many raw rows as its class has
-masks, and for one class of positions per column unless symmetries keep its stones (then per set of equivalent columns).
+Raw positions and classes are counted from the same histogram of codes: a row stands for as many raw rows as its class
+has masks, and for one class of positions per column unless symmetries keep its stones (then per set of equivalent
+columns).
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ class PlaneStatistics:
 
 
 @jit
-def _count_rows(first, last, plane, columns, histograms):  # type: ignore[no-untyped-def]
+def _count_rows(first, last, plane, columns, histograms):
     """Histogram of the codes of each row first..last-1: histograms[row - first, code]."""
     for row in range(first, last):
         values = plane[row]

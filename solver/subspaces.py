@@ -1,9 +1,9 @@
 """Which tables a rule set has, how large they are, what each needs, and in which order they are solved.
 
-A *moving pair* {a, b}, a >= b, holds all positions of a against b stones with empty hands, whoever is to move; the side
-with a stones is the row side. A *placing subspace* holds the positions after ``ply`` placements with given stones on the
-board; White is the row side, and White is to move on even plies. Both have up to two planes with the same index:
-``row_to_move`` and ``column_to_move``.
+A *moving pair* {a, b}, a >= b, holds all positions of a against b stones with empty hands, whoever is to move; the
+side with a stones is the row side. A *placing subspace* holds the positions after ``ply`` placements with given
+stones on the board; White is the row side, and White is to move on even plies. Both have up to two planes with the
+same index: ``row_to_move`` and ``column_to_move``.
 """
 
 from __future__ import annotations
@@ -147,8 +147,8 @@ def is_decided(rules: Rules, ply: int, white: int, black: int) -> bool:
 def placing_counts(rules: Rules) -> tuple[frozenset[tuple[int, int]], ...]:
     """For each ply 0..2n the counts (white, black) on the board that play can reach, decided ones included.
 
-    A placement closes a mill only with three own stones on the board, and two mills only with five; every arrangement of
-    a count is taken to be possible, so the successors of every position in a table have a table or are decided.
+    A placement closes a mill only with three own stones on the board, and two mills only with five; every arrangement
+    of a count is taken to be possible, so the successors of every position in a table have a table or are decided.
     """
     layers = [frozenset({(0, 0)})]
     for ply in range(2 * rules.stones):

@@ -9,9 +9,9 @@ metric      code 0         odd code               even code           distance
 =========== ============== =====================  ==================  ==================
 
 All values are from the side to move. Under every metric the parity of a nonzero code says who wins, so code that only
-wants to know the result need not know the metric. ``dtm`` counts the plies to the end of the game: a finished game is lost
-for the player to move (code 1), hence losses take an even and wins an odd number of plies. ``dtc`` counts the plies to
-the next mill or the end of the game and can be odd or even for both.
+wants to know the result need not know the metric. ``dtm`` counts the plies to the end of the game: a finished game is
+lost for the player to move (code 1), hence losses take an even and wins an odd number of plies. ``dtc`` counts the
+plies to the next mill or the end of the game and can be odd or even for both.
 """
 
 from __future__ import annotations

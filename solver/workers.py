@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from types import TracebackType
 from typing import TypeVar
 
@@ -40,7 +41,7 @@ class Workers:
         """Ranges (first, last) that cover ``rows``; few if there is little to do (``most``)."""
         n = 1 if self._pool is None else min(rows, self.threads * _CHUNKS_PER_THREAD, most or rows)
         bounds = [rows * k // max(n, 1) for k in range(max(n, 1) + 1)]
-        return list(zip(bounds, bounds[1:], strict=False))
+        return list(pairwise(bounds))
 
     def map(self, function: Callable[[int, int], T], ranges: list[tuple[int, int]]) -> list[T]:
         """``[function(first, last) for first, last in ranges]``, in threads."""

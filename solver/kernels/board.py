@@ -1,11 +1,12 @@
 """Board tables for the fused loops: mills and slides of a whole side at once.
 
-*Slides.* Number the directed edges of the board; the 24-point board has exactly 64. A set of edges is then one word, and
-the legal slides of a side are the edges out of its stones without the edges into occupied points: two look-ups in byte
-tables instead of a loop over stones.
+*Slides.* Number the directed edges of the board; the 24-point board has exactly 64. A set of edges is then one word,
+and the legal slides of a side are the edges out of its stones without the edges into occupied points: two look-ups in
+byte tables instead of a loop over stones.
 
-*Mills.* Lines inside one byte (all sides of a square) come from byte tables. Lines of the form {p, p+8, p+16} (the spokes
-of the 24-point board) come from ``x & x >> 8 & x >> 16``. Whatever other lines a board has are tested one by one.
+*Mills.* Lines inside one byte (all sides of a square) come from byte tables. Lines of the form {p, p+8, p+16} (the
+spokes of the 24-point board) come from ``x & x >> 8 & x >> 16``. Whatever other lines a board has are tested one by
+one.
 """
 
 from __future__ import annotations
@@ -106,7 +107,7 @@ def _closing_bytes(lines: list[int]) -> Words:
 
 
 @jit_inner
-def stones_in_mills(board, stones):  # type: ignore[no-untyped-def]
+def stones_in_mills(board, stones):
     """The stones that stand in at least one mill of their own side."""
     ladder = stones & (stones >> _B8) & (stones >> _B16) & board.ladders
     mills = by_bytes(board.mills_in_byte, stones) | (ladder * _LADDER)
@@ -118,14 +119,14 @@ def stones_in_mills(board, stones):  # type: ignore[no-untyped-def]
 
 
 @jit_inner
-def removable(board, stones):  # type: ignore[no-untyped-def]
+def removable(board, stones):
     """The stones that the opponent may take: those in no mill or, if all stand in mills, any."""
     outside = stones & ~stones_in_mills(board, stones)
     return outside if outside else stones
 
 
 @jit_inner
-def closing_points(board, stones):  # type: ignore[no-untyped-def]
+def closing_points(board, stones):
     """The points that would complete a mill of ``stones`` (occupied ones not excluded)."""
     inner, middle, outer = stones & board.ladders, (stones >> _B8) & board.ladders, (stones >> _B16) & board.ladders
     points = by_bytes(board.closing_in_byte, stones)
@@ -138,7 +139,7 @@ def closing_points(board, stones):  # type: ignore[no-untyped-def]
 
 
 @jit_inner
-def mills_through(board, stones, point):  # type: ignore[no-untyped-def]
+def mills_through(board, stones, point):
     """How many complete lines of ``stones`` run through ``point``."""
     count = 0
     for k in range(board.lines_through.shape[1]):
@@ -149,20 +150,18 @@ def mills_through(board, stones, point):  # type: ignore[no-untyped-def]
 
 
 @jit_inner
-def slides_out_of(board, movers, occupied):  # type: ignore[no-untyped-def]
+def slides_out_of(board, movers, occupied):
     """Directed edges from the stones ``movers`` to empty points."""
     return by_bytes(board.edges_from, movers) & ~by_bytes(board.edges_into, occupied)
 
 
 @jit_inner
-def lowest(mask):  # type: ignore[no-untyped-def]
+def lowest(mask):
     """The lowest set bit of a nonzero mask, as a mask."""
     return mask & (~mask + ONE)
 
 
 @jit_inner
-def targets_of(board, point, empty, flies):  # type: ignore[no-untyped-def]
+def targets_of(board, point, empty, flies):
     """The empty points that a stone on ``point`` may move to (or may have come from: moves are symmetric)."""
     return empty if flies else board.neighbours[point] & empty
-
-

@@ -1,7 +1,7 @@
 """The frontier of a level: which positions have a given code, as lists per row.
 
-``find_code`` scans several values a word: a lane of ``x = word ^ pattern`` is zero where the code stands, and
-``~(((x & low) + low) | x | low)`` has the top bit of exactly those lanes set (low = all bits of a lane but its top one).
+``find_code`` scans several values a word: a lane of ``x = word ^ pattern`` is zero where the code stands, and ``~(((x
+& low) + low) | x | low)`` has the top bit of exactly those lanes set (low = all bits of a lane but its top one).
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from solver.kernels.tables import image_of
 
 
 @jit_inner
-def may_hold(side, row, code):  # type: ignore[no-untyped-def]
+def may_hold(side, row, code):
     """Whether ``row`` may hold ``code`` (no false negatives)."""
     return (side.pending[row, (code & 255) >> 6] >> U(code & 63)) & ONE
 
 
 @jit_inner
-def note_code(side, row, code):  # type: ignore[no-untyped-def]
+def note_code(side, row, code):
     """Note that ``row`` holds ``code``."""
     side.pending[row, (code & 255) >> 6] |= ONE << U(code & 63)
 
 
 @jit_inner
-def find_code(words, code, lanes, out):  # type: ignore[no-untyped-def]
+def find_code(words, code, lanes, out):
     """List the columns of one row that hold ``code``; returns their number. words: (8 k,); out: (C,) at least."""
     pattern = U(code) * lanes[0]
     low = lanes[1]
@@ -52,7 +52,7 @@ def find_code(words, code, lanes, out):  # type: ignore[no-untyped-def]
 
 
 @jit
-def count_frontier(first, last, code, lanes, side, counts):  # type: ignore[no-untyped-def]
+def count_frontier(first, last, code, lanes, side, counts):
     """counts[row] = positions of the row that hold ``code``, for rows first..last-1."""
     pattern = U(code) * lanes[0]
     low = lanes[1]
@@ -67,7 +67,7 @@ def count_frontier(first, last, code, lanes, side, counts):  # type: ignore[no-u
 
 
 @jit
-def list_frontier(first, last, code, lanes, pair, side, start, stones):  # type: ignore[no-untyped-def]
+def list_frontier(first, last, code, lanes, pair, side, start, stones):
     """stones[start[row]..]: the column side's stones of each position of the row that holds ``code``."""
     found = np.empty(pair.columns.subsets.size, np.uint32)
     for row in range(first, last):
@@ -80,18 +80,18 @@ def list_frontier(first, last, code, lanes, pair, side, start, stones):  # type:
 
 
 @jit_inner
-def _is_first_of_equals(pair, row_stones, z, free):  # type: ignore[no-untyped-def]
+def _is_first_of_equals(pair, row_stones, z, free):
     """Whether no symmetry that keeps the row's stones maps column mask ``z`` to a smaller one."""
     stones = expand(z, free)
     for g in range(pair.symmetries.images.shape[0]):
-        if image_of(pair.symmetries, g, row_stones) == row_stones:
-            if compress(image_of(pair.symmetries, g, stones), free) < z:
-                return False
+        keeps = image_of(pair.symmetries, g, row_stones) == row_stones
+        if keeps and compress(image_of(pair.symmetries, g, stones), free) < z:
+            return False
     return True
 
 
 @jit_inner
-def _mirror_images(pair, row, z, images):  # type: ignore[no-untyped-def]
+def _mirror_images(pair, row, z, images):
     """The indices of the mirror image (sides exchanged) of one index: (row, how many), their column stones in images.
 
     Between rows that no symmetry keeps, mirroring is one to one. Else a class may have several indices on either side:
@@ -120,7 +120,7 @@ def _mirror_images(pair, row, z, images):  # type: ignore[no-untyped-def]
 
 
 @jit
-def count_mirrored(first, last, code, lanes, pair, side, counts):  # type: ignore[no-untyped-def]
+def count_mirrored(first, last, code, lanes, pair, side, counts):
     """counts[row] += mirror images, in ``row``, of the positions of rows first..last-1 that hold ``code``."""
     found = np.empty(pair.columns.subsets.size, np.uint32)
     images = np.empty(pair.symmetries.images.shape[0] + 1, np.uint64)
@@ -132,7 +132,7 @@ def count_mirrored(first, last, code, lanes, pair, side, counts):  # type: ignor
 
 
 @jit
-def list_mirrored(first, last, code, lanes, pair, side, slab_first, slab_last, cursor, stones):  # type: ignore[no-untyped-def]
+def list_mirrored(first, last, code, lanes, pair, side, slab_first, slab_last, cursor, stones):
     """Like ``list_frontier`` for the mirror images that lie in rows slab_first..slab_last-1.
 
     cursor[row] is where the next one of that row goes; each caller has a cursor of its own.

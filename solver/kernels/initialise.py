@@ -27,7 +27,7 @@ _LOW, _SHIFT = U(511), U(9)
 
 
 @jit
-def best_removals(first, last, pair, captures, book, best):  # type: ignore[no-untyped-def]
+def best_removals(first, last, pair, captures, book, best):
     """For rows that hold a mill: best[row, column] = score of the best removal of a column stone.
 
     Every turn of the row side that closes a mill leads to such a row, so each is valued by one look-up here.
@@ -50,7 +50,7 @@ def best_removals(first, last, pair, captures, book, best):  # type: ignore[no-u
 
 
 @jit_inner
-def _best_removals_of_row(pair, captures, free, scores, best):  # type: ignore[no-untyped-def]
+def _best_removals_of_row(pair, captures, free, scores, best):
     for c in range(pair.columns.subsets.size):
         z = U(pair.columns.subsets[c])
         stones = expand(z, free)
@@ -69,7 +69,7 @@ def _best_removals_of_row(pair, captures, free, scores, best):  # type: ignore[n
 
 
 @jit
-def initialise_row_side(first, last, pair, book, best, side):  # type: ignore[no-untyped-def]
+def initialise_row_side(first, last, pair, book, best, side):
     """Row side to move: fill ``side`` from the counts of quiet moves and from ``best``. Returns the highest code."""
     columns = pair.columns.subsets.size
     counts = np.empty(columns, np.uint8)
@@ -86,7 +86,7 @@ def initialise_row_side(first, last, pair, book, best, side):  # type: ignore[no
 
 
 @jit_inner
-def _count_quiet_row_moves(pair, row, counts):  # type: ignore[no-untyped-def]
+def _count_quiet_row_moves(pair, row, counts):
     """counts[c] = quiet moves of the row side: all of them minus those whose target a column stone occupies.
 
     The second number is a sum over the column's stones, so it is additive over two parts of the compressed mask.
@@ -98,18 +98,18 @@ def _count_quiet_row_moves(pair, row, counts):  # type: ignore[no-untyped-def]
         to_point[popcount(free & ((ONE << U(pair.quiet.target[k])) - ONE))] += 1
         total += 1
     low = np.zeros(512, np.uint8)
-    for z in range(1, 512):
-        low[z] = low[z & (z - 1)] + to_point[trailing_zeros(U(z))]
+    for part in range(1, 512):
+        low[part] = low[part & (part - 1)] + to_point[trailing_zeros(U(part))]
     high = np.zeros(pair.columns.ranks.high.size, np.uint8)
-    for z in range(1, high.size):
-        high[z] = high[z & (z - 1)] + to_point[trailing_zeros(U(z)) + _SHIFT]
+    for part in range(1, high.size):
+        high[part] = high[part & (part - 1)] + to_point[trailing_zeros(U(part)) + _SHIFT]
     for c in range(counts.size):
         z = U(pair.columns.subsets[c])
         counts[c] = total - low[z & _LOW] - high[z >> _SHIFT]
 
 
 @jit_inner
-def _score_row_captures(pair, row, best, expanded, scores):  # type: ignore[no-untyped-def]
+def _score_row_captures(pair, row, best, expanded, scores):
     """Raise scores[c] to the best of the row side's mill-closing moves. expanded: scratch, (C,)."""
     columns = scores.size
     free = pair.board.points & ~U(pair.rows.representatives[row])
@@ -124,7 +124,7 @@ def _score_row_captures(pair, row, best, expanded, scores):  # type: ignore[no-u
 
 
 @jit_inner
-def raise_scores(image, ranks, expanded, target, free_after, scores_after, scores):  # type: ignore[no-untyped-def]
+def raise_scores(image, ranks, expanded, target, free_after, scores_after, scores):
     """scores[c] = max(scores[c], score after the row side puts a stone on ``target``), for all columns of a row.
 
     image: byte table of the symmetry that leads to the row after; ranks: of the columns there; scores_after: that row,
@@ -139,7 +139,7 @@ def raise_scores(image, ranks, expanded, target, free_after, scores_after, score
 
 
 @jit_inner
-def _settle_row(side, row, counts, scores, book):  # type: ignore[no-untyped-def]
+def _settle_row(side, row, counts, scores, book):
     """Write the codes and counts of a row and note which codes it holds. Returns the highest code, pending ones too."""
     values = side.values[row]
     columns = counts.size
@@ -171,7 +171,7 @@ def _settle_row(side, row, counts, scores, book):  # type: ignore[no-untyped-def
 
 
 @jit
-def initialise_column_side(first, last, pair, captures, book, side):  # type: ignore[no-untyped-def]
+def initialise_column_side(first, last, pair, captures, book, side):
     """Column side to move: the same for ``side`` of the column side. Returns the highest code.
 
     Turns that close a mill are found backwards: from every column that holds a mill, move one of the stones in it back.
@@ -195,7 +195,7 @@ def initialise_column_side(first, last, pair, captures, book, side):  # type: ig
 
 
 @jit_inner
-def _count_column_moves(pair, row_stones, counts, mill_columns):  # type: ignore[no-untyped-def]
+def _count_column_moves(pair, row_stones, counts, mill_columns):
     """counts[c] = all moves of the column side; lists the columns that hold a mill and returns how many there are."""
     free = pair.board.points & ~row_stones
     n = 0
@@ -211,7 +211,7 @@ def _count_column_moves(pair, row_stones, counts, mill_columns):  # type: ignore
 
 
 @jit_inner
-def score_removals(pair, captures, book, row_stones, mill_columns, mill_scores):  # type: ignore[no-untyped-def]
+def score_removals(pair, captures, book, row_stones, mill_columns, mill_scores):
     """mill_scores[k] = best removal of a row stone after the column side has closed a mill in mill_columns[k]."""
     takeable = removable(pair.board, row_stones)
     while takeable:
@@ -227,7 +227,7 @@ def score_removals(pair, captures, book, row_stones, mill_columns, mill_scores):
 
 
 @jit_inner
-def _push_mill_back(pair, row_stones, stones, score, counts, scores):  # type: ignore[no-untyped-def]
+def _push_mill_back(pair, row_stones, stones, score, counts, scores):
     """Give ``score`` to every column from which one move closes a mill of ``stones``; that move is not quiet."""
     free = pair.board.points & ~row_stones
     movers = stones_in_mills(pair.board, stones)

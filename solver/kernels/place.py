@@ -1,8 +1,8 @@
 """The placing phase: value every position of a subspace by the layer after it, with forward look-ups only.
 
-White is the row side. A placement by White leads from row to row, one class look-up for all columns. A placement by Black
-stays in the row; columns after it without a mill are *pulled* through an index table that all rows share, the few with a
-mill are *pushed* to the columns before, each stone by what taking it back undoes.
+White is the row side. A placement by White leads from row to row, one class look-up for all columns. A placement by
+Black stays in the row; columns after it without a mill are *pulled* through an index table that all rows share, the
+few with a mill are *pushed* to the columns before, each stone by what taking it back undoes.
 
 Scores are those of ``initialise``.
 """
@@ -44,7 +44,7 @@ class Removals(NamedTuple):
 
 
 @jit
-def fill_after_placement(subsets, ranks, free, out):  # type: ignore[no-untyped-def]
+def fill_after_placement(subsets, ranks, free, out):
     """out[c]: the columns that column c becomes when a stone is put on one of its ``free - stones`` empty points."""
     everything = (ONE << U(free)) - ONE
     for c in range(subsets.size):
@@ -59,7 +59,7 @@ def fill_after_placement(subsets, ranks, free, out):  # type: ignore[no-untyped-
 
 
 @jit_inner
-def _write_codes(scores, book, values):  # type: ignore[no-untyped-def]
+def _write_codes(scores, book, values):
     for c in range(scores.size):
         score = int(scores[c])
         if score > book.draw_score:
@@ -71,7 +71,7 @@ def _write_codes(scores, book, values):  # type: ignore[no-untyped-def]
 
 
 @jit
-def place_white(first, last, index, after, book, quiet, one, two, values):  # type: ignore[no-untyped-def]
+def place_white(first, last, index, after, book, quiet, one, two, values):
     """White to place. quiet, one, two: scores (rows after, stride) after no, one and two mills; values: codes out."""
     columns = index.columns.subsets.size
     scores = np.empty(columns, quiet.dtype)
@@ -96,9 +96,12 @@ def place_white(first, last, index, after, book, quiet, one, two, values):  # ty
 
 
 @jit
-def place_black(first, last, index, after, successors, book, quiet, one, two, values):  # type: ignore[no-untyped-def]
-    """Black to place. after: ColumnTable with one stone more; successors: ``fill_after_placement``; quiet: scores
-    (rows, stride) without a mill; one, two: Removals after one and two mills; values: codes out."""
+def place_black(first, last, index, after, successors, book, quiet, one, two, values):
+    """Black to place.
+
+    after: ColumnTable with one stone more; successors: from ``fill_after_placement``; quiet: scores (rows, stride) of
+    turns without a mill; one, two: Removals after one and two mills; values: codes out.
+    """
     columns, columns_after = index.columns.subsets.size, after.subsets.size
     scores = np.empty(columns, quiet.dtype)
     loose = np.empty(columns_after, quiet.dtype)  # scores of the columns without a mill, else 0
@@ -131,7 +134,7 @@ def place_black(first, last, index, after, successors, book, quiet, one, two, va
 
 
 @jit_inner
-def _score_mills(index, book, removals, white, quiet, mill_columns, mill_stones, scores):  # type: ignore[no-untyped-def]
+def _score_mills(index, book, removals, white, quiet, mill_columns, mill_stones, scores):
     """scores[k]: best outcome for Black of taking white stones after mill_stones[k]."""
     for k in range(mill_columns.size):
         if removals.kind == WON:
@@ -152,7 +155,7 @@ def _score_mills(index, book, removals, white, quiet, mill_columns, mill_stones,
 
 
 @jit_inner
-def _push_back(index, free, black, quiet, one, two, scores):  # type: ignore[no-untyped-def]
+def _push_back(index, free, black, quiet, one, two, scores):
     """Take each stone of a column with a mill back and give the column before the score of that placement."""
     mills = stones_in_mills(index.board, black)
     left = black
@@ -167,7 +170,7 @@ def _push_back(index, free, black, quiet, one, two, scores):  # type: ignore[no-
 
 
 @jit
-def transpose(first, last, index, source, plane, out):  # type: ignore[no-untyped-def]
+def transpose(first, last, index, source, plane, out):
     """out[row, column] = the value of the same position in ``plane``, whose rows are the other side's stones.
 
     index: Index of ``out``; source: Index of ``plane``.

@@ -31,7 +31,7 @@ _MOST_MOVES = 256  # of one position, with room to spare: 64 slides, or 3 stones
 
 
 @jit_inner
-def _apply_wins(values, targets, n, code):  # type: ignore[no-untyped-def]
+def _apply_wins(values, targets, n, code):
     """Make the targets wins with ``code`` unless they win sooner; whether anything changed."""
     changed = False
     new = values.dtype.type(code)
@@ -44,7 +44,7 @@ def _apply_wins(values, targets, n, code):  # type: ignore[no-untyped-def]
 
 
 @jit_inner
-def _apply_decrements(values, targets, n, book, zeros, n_zeros):  # type: ignore[no-untyped-def]
+def _apply_decrements(values, targets, n, book, zeros, n_zeros):
     """Take one from the counts of the targets; appends those that reach zero, returns how many there are now."""
     first = values.dtype.type(book.first_count)
     never = values.dtype.type(book.never)
@@ -62,8 +62,8 @@ def _apply_decrements(values, targets, n, book, zeros, n_zeros):  # type: ignore
 
 
 @jit_inner
-def _settle_zeros_of_column_side(pair, captures, book, row, zeros, code, side):  # type: ignore[no-untyped-def]
-    """The positions of a row whose count reached zero are losses with ``code``, or later where a capture loses later."""
+def _settle_zeros_of_column_side(pair, captures, book, row, zeros, code, side):
+    """Positions whose count reached zero are losses with ``code``, or later where a capture loses later."""
     row_stones = U(pair.rows.representatives[row])
     free = pair.board.points & ~row_stones
     highest = 0
@@ -79,7 +79,7 @@ def _settle_zeros_of_column_side(pair, captures, book, row, zeros, code, side): 
 
 
 @jit_inner
-def _settle_zeros_of_row_side(pair, captures, book, row, zeros, code, side):  # type: ignore[no-untyped-def]
+def _settle_zeros_of_row_side(pair, captures, book, row, zeros, code, side):
     """The same for positions with the row side to move."""
     free = pair.board.points & ~U(pair.rows.representatives[row])
     highest = 0
@@ -95,7 +95,7 @@ def _settle_zeros_of_row_side(pair, captures, book, row, zeros, code, side):  # 
 
 
 @jit_inner
-def _row_capture_loss(pair, captures, book, row, stones):  # type: ignore[no-untyped-def]
+def _row_capture_loss(pair, captures, book, row, stones):
     """The code of the longest loss by a capture of the row side, all of whose captures lose; 0 without a capture."""
     best = 0
     takeable = removable(pair.board, stones)
@@ -115,7 +115,7 @@ def _row_capture_loss(pair, captures, book, row, stones):  # type: ignore[no-unt
 
 
 @jit_inner
-def _column_capture_loss(pair, captures, book, row_stones, stones):  # type: ignore[no-untyped-def]
+def _column_capture_loss(pair, captures, book, row_stones, stones):
     """The same for a capture of the column side."""
     empty = pair.board.points & ~(row_stones | stones)
     targets = closing_points(pair.board, stones) & empty
@@ -135,7 +135,7 @@ def _column_capture_loss(pair, captures, book, row_stones, stones):  # type: ign
 
 
 @jit_inner
-def _worst_removal(pair, captures, book, row_stones, takeable, column_stones):  # type: ignore[no-untyped-def]
+def _worst_removal(pair, captures, book, row_stones, takeable, column_stones):
     best = 0
     while takeable:
         stone = lowest(takeable)
@@ -149,7 +149,7 @@ def _worst_removal(pair, captures, book, row_stones, takeable, column_stones):  
 
 
 @jit_inner
-def _column_predecessors(pair, row_stones, free, column, targets, n):  # type: ignore[no-untyped-def]
+def _column_predecessors(pair, row_stones, free, column, targets, n):
     """Append the columns from which one quiet turn of the column side leads to ``column``; returns the new length."""
     stones = expand(U(pair.columns.subsets[column]), free)
     mills = stones_in_mills(pair.board, stones)
@@ -169,7 +169,7 @@ def _column_predecessors(pair, row_stones, free, column, targets, n):  # type: i
 
 
 @jit
-def push_column_turns(first, last, code, pair, book, source, captures, side):  # type: ignore[no-untyped-def]
+def push_column_turns(first, last, code, pair, book, source, captures, side):
     """From rows first..last-1 of ``source`` (row side to move) to ``side`` (column side to move).
 
     Returns the highest code assigned, 0 if none.
@@ -207,11 +207,11 @@ def push_column_turns(first, last, code, pair, book, source, captures, side):  #
 
 
 @jit_inner
-def _collect_row_predecessors(pair, stones, symmetry, origin, free, targets):  # type: ignore[no-untyped-def]
+def _collect_row_predecessors(pair, stones, symmetry, origin, free, targets):
     """targets[i]: column, in the target row, of stones[i] in the row that a move leads to.
 
-    ``symmetry`` maps that row back. The point that the row stone leaves is free there; positions with a column stone on it
-    have no predecessor by this move and go to the dummy column.
+    ``symmetry`` maps that row back. The point that the row stone leaves is free there; positions with a column stone
+    on it have no predecessor by this move and go to the dummy column.
     """
     dummy = U(pair.columns.subsets.size)
     image = pair.symmetries.images[symmetry]
@@ -222,12 +222,12 @@ def _collect_row_predecessors(pair, stones, symmetry, origin, free, targets):  #
 
 
 @jit_inner
-def _by_bytes32(table, x):  # type: ignore[no-untyped-def]
+def _by_bytes32(table, x):
     return U(table[x & U(255)] | table[U(256) + ((x >> U(8)) & U(255))] | table[U(512) + (x >> U(16))])
 
 
 @jit
-def pull_row_turns(first, last, code, pair, book, start, stones, captures, side):  # type: ignore[no-untyped-def]
+def pull_row_turns(first, last, code, pair, book, start, stones, captures, side):
     """From frontier lists (column side to move) to rows first..last-1 of ``side`` (row side to move).
 
     stones[start[r] : start[r + 1]] are the column side's stones of the frontier of row r. Returns the highest code
@@ -266,7 +266,7 @@ def pull_row_turns(first, last, code, pair, book, start, stones, captures, side)
 
 
 @jit
-def erase_counts(first, last, book, side):  # type: ignore[no-untyped-def]
+def erase_counts(first, last, book, side):
     """What is still a count when nothing is left to propagate is a draw."""
     for row in range(first, last):
         values = side.values[row]

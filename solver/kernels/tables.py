@@ -1,7 +1,8 @@
 """The records that the moving-phase kernels work on. They hold arrays and flags only; ``retrograde`` fills them.
 
-Shapes: R rows, C columns of the pair being solved; S its stride, the columns of a row padded with zeros to a multiple of 64
-values and to at least C + 1. Column C of each row is a *dummy*: branch-free loops send there what has no target.
+Shapes: R rows, C columns of the pair being solved; S its stride, the columns of a row padded with zeros to a multiple
+of 64 values and to at least C + 1. Column C of each row is a *dummy*: branch-free loops send there what has no
+target.
 """
 
 from __future__ import annotations
@@ -17,6 +18,11 @@ from solver.jit import jit, jit_inner
 from solver.kernels.board import BoardTables, mills_through, targets_of
 
 Codes = npt.NDArray[np.unsignedinteger]
+
+
+def stride_of(columns: int) -> int:
+    """Padded length of a row: a multiple of 64 with room for the dummy column."""
+    return (columns + 64) // 64 * 64
 
 
 class RowMoves(NamedTuple):
@@ -51,7 +57,7 @@ class RowCaptures(NamedTuple):
     plane: Codes  # (R, stride)
     columns: int
     ranks: RankTable
-    without: npt.NDArray[np.uint16]  # (C, stones) column after taking the k-th stone
+    without: npt.NDArray[np.unsignedinteger]  # (C, stones) column after taking the k-th stone
 
 
 class ColumnCaptures(NamedTuple):
@@ -84,7 +90,7 @@ class Side(NamedTuple):
 
 
 @jit
-def enumerate_row_moves(board, rows, flies, out_from, out_row, out_symmetry, out_points, out_closing):  # type: ignore[no-untyped-def]
+def enumerate_row_moves(board, rows, flies, out_from, out_row, out_symmetry, out_points, out_closing):
     """All moves of the row side against an empty board; returns their number. out_points: (moves, 2) origin, target."""
     n = 0
     for r in range(rows.representatives.size):
@@ -111,7 +117,7 @@ def enumerate_row_moves(board, rows, flies, out_from, out_row, out_symmetry, out
 
 
 @jit
-def fill_column_neighbours(subsets, ranks, free, out):  # type: ignore[no-untyped-def]
+def fill_column_neighbours(subsets, ranks, free, out):
     """out[c]: the columns that differ from column c by one stone on another of the ``free`` points."""
     everything = (ONE << U(free)) - ONE
     for c in range(subsets.size):
@@ -131,7 +137,7 @@ def fill_column_neighbours(subsets, ranks, free, out):  # type: ignore[no-untype
 
 
 @jit
-def fill_without(subsets, ranks, out):  # type: ignore[no-untyped-def]
+def fill_without(subsets, ranks, out):
     """out[c, k]: the column among one stone fewer that is left when the k-th stone of column c is taken."""
     for c in range(subsets.size):
         z = U(subsets[c])
@@ -146,6 +152,6 @@ def fill_without(subsets, ranks, out):  # type: ignore[no-untyped-def]
 
 
 @jit_inner
-def image_of(symmetries, g, mask):  # type: ignore[no-untyped-def]
+def image_of(symmetries, g, mask):
     """The image of ``mask`` under symmetry ``g``."""
     return by_bytes(symmetries.images[g], mask)

@@ -1,0 +1,177 @@
+"""The whole job: every subspace of a rule set in order, one file each, resumable.
+
+The directory is the state of the job. A subspace whose file is there is done and is not computed again; a killed run loses
+at most the subspace under way. One solver at a time works on a directory.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from tqdm import tqdm
+
+from solver.codebook import moving_metric, placing_metric
+from solver.database import Database, create_directory, lock, remove_leftovers, write_table
+from solver.errors import RulesError
+from solver.placing import last_layer_plane, solve_placing
+from solver.retrograde import solve_pair
+from solver.rules import Rules
+from solver.statistics import count_plane
+from solver.subspaces import (
+    MovingPair,
+    PlacingSubspace,
+    Plane,
+    Subspace,
+    moving_pairs,
+    placing_subspaces,
+)
+from solver.workers import Workers
+
+Codes = npt.NDArray[np.unsignedinteger]
+JobPhase = Literal["moving", "placing", "all"]
+
+_KEPT_BYTES = 256 << 20  # planes kept in memory for the subspaces that need them next
+
+
+@dataclass(frozen=True)
+class SolveReport:
+    """What one call of :func:`solve` did."""
+
+    computed: tuple[Subspace, ...]
+    found: tuple[Subspace, ...]
+    seconds: float
+
+
+def plan(rules: Rules, phase: JobPhase = "all", max_stones: int | None = None) -> list[Subspace]:
+    """The subspaces of the job in the order of solving.
+
+    :param phase: ``"moving"``, ``"placing"`` or ``"all"``
+    :param max_stones: only pairs of the moving phase with at most so many stones in all; then there is no placing phase,
+        which needs all pairs
+
+    :raises RulesError: for an unknown phase or a limit that leaves nothing to do
+    """
+    if phase not in ("moving", "placing", "all"):
+        raise RulesError(f"unknown phase {phase!r}; expected moving, placing or all")
+    pairs = moving_pairs(rules, max_stones)
+    if max_stones is not None:
+        if phase == "placing":
+            raise RulesError("max_stones limits the moving phase; the placing phase needs all of its pairs")
+        if not pairs:
+            raise RulesError(f"max_stones={max_stones}: the smallest pair of the moving phase has 6 stones")
+    whole = len(pairs) == len(moving_pairs(rules))
+    subspaces: list[Subspace] = []
+    if phase in ("moving", "all"):
+        subspaces += pairs
+    if phase == "placing" or (phase == "all" and whole):
+        subspaces += placing_subspaces(rules)
+    return subspaces
+
+
+def solve(
+    rules: Rules,
+    directory: str | Path,
+    *,
+    phase: JobPhase = "all",
+    max_stones: int | None = None,
+    threads: int | None = None,
+    progress: bool = True,
+    on_finished: Callable[[Subspace, float], None] | None = None,
+) -> SolveReport:
+    """Compute the tables of ``rules`` that are missing in ``directory``.
+
+    :param directory: made if it is not there; a directory of other rules is refused
+    :param phase: which phase to solve; the placing phase needs the moving phase, computed before or in the same call
+    :param max_stones: see :func:`plan`
+    :param threads: default: all cores
+    :param progress: draw a progress bar over positions
+    :param on_finished: called with each subspace that was computed and its seconds
+
+    :raises DatabaseError: for a directory or file that cannot be used; finished files are never changed
+    :raises MissingTableError: for the placing phase without the tables of the moving phase
+    """
+    started = time.monotonic()
+    subspaces = plan(rules, phase, max_stones)
+    path = Path(directory)
+    create_directory(path, rules)
+    with lock(path), Database(path, rules) as database, Workers(threads) as workers:
+        remove_leftovers(path)
+        missing = [subspace for subspace in subspaces if not database.has(subspace)]
+        found = tuple(subspace for subspace in subspaces if subspace not in set(missing))
+        for subspace in found:
+            database.table(subspace).close()  # refuses a damaged file before hours are spent on others
+        total = sum(_positions(rules, subspace) for subspace in subspaces)
+        bar = tqdm(total=total, unit="pos", unit_scale=True, disable=not progress, dynamic_ncols=True, smoothing=0.1)
+        with bar:
+            bar.update(sum(_positions(rules, subspace) for subspace in found))
+            job = _Job(rules, path, database, workers, bar)
+            for subspace in missing:
+                bar.set_description(subspace.name)
+                seconds = job.run(subspace)
+                if on_finished is not None:
+                    on_finished(subspace, seconds)
+    return SolveReport(tuple(missing), found, time.monotonic() - started)
+
+
+def _positions(rules: Rules, subspace: Subspace) -> int:
+    return subspace.index(rules.board).size * len(subspace.planes)
+
+
+class _Job:
+    """Solves one subspace after the other and keeps small planes at hand for the next."""
+
+    def __init__(self, rules: Rules, path: Path, database: Database, workers: Workers, bar: tqdm[None]) -> None:
+        self.rules, self.path, self.database, self.workers, self.bar = rules, path, database, workers, bar
+        self._kept: OrderedDict[tuple[Subspace, Plane], Codes] = OrderedDict()
+
+    def run(self, subspace: Subspace) -> float:
+        started = time.monotonic()
+        if isinstance(subspace, MovingPair):
+            metric = moving_metric(self.rules)
+            planes = solve_pair(self.rules, subspace, self._plane, self.workers, self._advance)
+        else:
+            metric = placing_metric(self.rules)
+            source = partial(self._layer_plane, subspace.ply + 1)
+            planes = solve_placing(self.rules, subspace, source, self.workers, self._advance)
+        index = subspace.index(self.rules.board)
+        statistics = {plane: count_plane(index, codes, metric) for plane, codes in planes.items()}
+        seconds = time.monotonic() - started
+        write_table(
+            self.path, self.rules, subspace, metric, planes, statistics, seconds=seconds, threads=self.workers.threads
+        )
+        for plane, codes in planes.items():
+            self._keep(subspace, plane, codes)
+        return seconds
+
+    def _advance(self, positions: int) -> None:
+        self.bar.update(positions)
+
+    def _layer_plane(self, ply: int, white: int, black: int) -> Codes:
+        if ply < 2 * self.rules.stones:
+            subspace = PlacingSubspace(ply, white, black)
+            return self._plane(subspace, subspace.planes[0])
+        return last_layer_plane(self.rules, white, black, self._plane, self.workers)
+
+    def _plane(self, subspace: Subspace, plane: Plane) -> Codes:
+        """A finished plane, from memory or from its file."""
+        codes = self._kept.get((subspace, plane))
+        if codes is None:
+            codes = self.database.table(subspace).load(plane)
+            self._keep(subspace, plane, codes)
+        else:
+            self._kept.move_to_end((subspace, plane))
+        return codes
+
+    def _keep(self, subspace: Subspace, plane: Plane, codes: Codes) -> None:
+        self._kept[subspace, plane] = codes
+        while sum(kept.nbytes for kept in self._kept.values()) > _KEPT_BYTES:
+            self._kept.popitem(last=False)
+
