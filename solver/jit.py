@@ -74,13 +74,19 @@ def jit_inner(function: F) -> F:
 def _compile(function: F, **options: bool) -> F:
     njit: Any = numba.njit
     options |= {"nogil": True, "boundscheck": BOUNDSCHECK, "no_cfunc_wrapper": True}
-    # Numba reads the cache folder when the cache is switched on, that is, here; other users of numba keep their own.
-    before = numba_config.CACHE_DIR
+    compiled: F = njit(error_model="numpy", **options)(function)
     if CACHE_FOLDER is not None:
-        options["cache"] = True
-        numba_config.CACHE_DIR = CACHE_FOLDER
+        _enable_cache(compiled)
+    return compiled
+
+
+def _enable_cache(compiled: Any) -> None:
+    """Cache ``compiled`` in our folder; numba reads its setting here only, so other users of numba keep theirs."""
+    before = numba_config.CACHE_DIR
+    numba_config.CACHE_DIR = CACHE_FOLDER
     try:
-        compiled: F = njit(error_model="numpy", **options)(function)
+        compiled.enable_caching()
+    except RuntimeError:
+        pass  # a function without a source file is compiled anew each time
     finally:
         numba_config.CACHE_DIR = before
-    return compiled

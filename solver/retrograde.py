@@ -181,6 +181,8 @@ def _pair_tables(rules: Rules, index: SubspaceIndex) -> tables.Pair:
     neighbours = np.zeros((index.shape[1] if column_flies else 0, b * (free - b)), np.uint16)
     if column_flies:
         tables.fill_column_neighbours(index.columns.subsets, index.columns.ranks, free, neighbours)
+    edge_bits = np.zeros((index.shape[0], MAX_DIRECTED_EDGES), np.uint32)
+    tables.fill_edge_bits(board, index.classes.table.representatives, edge_bits)
     return tables.Pair(
         board=board,
         symmetries=symmetry_tables(rules.board),
@@ -191,6 +193,7 @@ def _pair_tables(rules: Rules, index: SubspaceIndex) -> tables.Pair:
         closing=closing,
         row_flies=row_flies,
         column_flies=column_flies,
+        edge_bits=edge_bits,
         column_neighbours=neighbours,
     )
 
@@ -315,12 +318,12 @@ def _push(problem: _Problem, code: int) -> None:
     problem.raise_highest(problem.workers.over_rows(problem.rows, push))
 
 
-def _pull(problem: _Problem, code: int, start: npt.NDArray[np.int64], stones: npt.NDArray[np.uint32]) -> None:
+def _pull(problem: _Problem, code: int, start: npt.NDArray[np.int64], masks: npt.NDArray[np.uint32]) -> None:
     side, captures = problem.row_side, problem.row_captures
 
     def pull(first: int, last: int) -> int:
         book = problem.book
-        highest: int = propagate.pull_row_turns(first, last, code, problem.pair, book, start, stones, captures, side)
+        highest: int = propagate.pull_row_turns(first, last, code, problem.pair, book, start, masks, captures, side)
         return highest
 
     problem.raise_highest(problem.workers.over_rows(problem.rows, pull))

@@ -67,16 +67,16 @@ def count_frontier(first, last, code, lanes, side, counts):
 
 
 @jit
-def list_frontier(first, last, code, lanes, pair, side, start, stones):
-    """stones[start[row]..]: the column side's stones of each position of the row that holds ``code``."""
+def list_frontier(first, last, code, lanes, pair, side, start, masks):
+    """masks[start[row]..]: the compressed column mask of each position of the row that holds ``code``."""
     found = np.empty(pair.columns.subsets.size, np.uint32)
     for row in range(first, last):
         if start[row + 1] == start[row]:
             continue
-        free = pair.board.points & ~U(pair.rows.representatives[row])
         n = find_code(side.words[row], code, lanes, found)
+        out = masks[start[row] : start[row + 1]]
         for k in range(n):
-            stones[start[row] + k] = expand(U(pair.columns.subsets[found[k]]), free)
+            out[k] = pair.columns.subsets[found[k]]
 
 
 @jit_inner
@@ -132,7 +132,7 @@ def count_mirrored(first, last, code, lanes, pair, side, counts):
 
 
 @jit
-def list_mirrored(first, last, code, lanes, pair, side, slab_first, slab_last, cursor, stones):
+def list_mirrored(first, last, code, lanes, pair, side, slab_first, slab_last, cursor, masks):
     """Like ``list_frontier`` for the mirror images that lie in rows slab_first..slab_last-1.
 
     cursor[row] is where the next one of that row goes; each caller has a cursor of its own.
@@ -144,6 +144,7 @@ def list_mirrored(first, last, code, lanes, pair, side, slab_first, slab_last, c
             for k in range(find_code(side.words[row], code, lanes, found)):
                 mirrored, n = _mirror_images(pair, row, U(pair.columns.subsets[found[k]]), images)
                 if slab_first <= mirrored < slab_last:
+                    free = pair.board.points & ~U(pair.rows.representatives[mirrored])
                     for i in range(n):
-                        stones[cursor[mirrored]] = images[i]
+                        masks[cursor[mirrored]] = compress(images[i], free)
                         cursor[mirrored] += 1

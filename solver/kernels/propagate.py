@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from solver.bitboard import ONE, U, compress, expand, trailing_zeros
+from solver.bitboard import ONE, ZERO, U, by_bytes, compress, expand, popcount, trailing_zeros
 from solver.indexing import class_and_symmetry, rank
 from solver.jit import jit, jit_inner
 from solver.kernels.board import (
@@ -27,6 +27,8 @@ from solver.kernels.frontier import find_code, may_hold, note_code
 from solver.kernels.tables import image_of
 
 BUFFER = 2048
+_WORTH_A_MAP = 100  # measured: from so many masks on, filling the tables pays
+_LOW, _LOW_BITS = np.uint32(511), np.uint32(9)
 _MOST_MOVES = 256  # of one position, with room to spare: 64 slides, or 3 stones on 21 points
 
 
@@ -149,9 +151,10 @@ def _worst_removal(pair, captures, book, row_stones, takeable, column_stones):
 
 
 @jit_inner
-def _column_predecessors(pair, row_stones, free, column, targets, n):
+def _column_predecessors(pair, row, row_stones, free, column, targets, n):
     """Append the columns from which one quiet turn of the column side leads to ``column``; returns the new length."""
-    stones = expand(U(pair.columns.subsets[column]), free)
+    z = U(pair.columns.subsets[column])
+    stones = expand(z, free)
     mills = stones_in_mills(pair.board, stones)
     if pair.column_flies:  # three stones: either none or all stand in the mill
         if not mills:
@@ -161,9 +164,9 @@ def _column_predecessors(pair, row_stones, free, column, targets, n):
         return n
     slides = slides_out_of(pair.board, stones & ~mills, stones | row_stones)
     while slides:
-        before = stones ^ pair.board.edge_points[trailing_zeros(slides)]
+        edge = trailing_zeros(slides)
         slides &= slides - ONE
-        targets[n] = rank(pair.columns.ranks, compress(before, free))
+        targets[n] = rank(pair.columns.ranks, z ^ U(pair.edge_bits[row, edge]))
         n += 1
     return n
 
@@ -190,7 +193,7 @@ def push_column_turns(first, last, code, pair, book, source, captures, side):
         values = side.values[row]
         n, n_zeros, changed = 0, 0, False
         for i in range(n_found):
-            n = _column_predecessors(pair, row_stones, free, found[i], targets, n)
+            n = _column_predecessors(pair, row, row_stones, free, found[i], targets, n)
             if n >= BUFFER or i == n_found - 1:
                 if predecessors_win:
                     changed |= _apply_wins(values, targets, n, win)
@@ -207,34 +210,77 @@ def push_column_turns(first, last, code, pair, book, source, captures, side):
 
 
 @jit_inner
-def _collect_row_predecessors(pair, stones, symmetry, origin, free, targets):
-    """targets[i]: column, in the target row, of stones[i] in the row that a move leads to.
+def _collect_row_predecessors(pair, masks, free_after, back, origin, free, targets):
+    """List the columns, in the target row, of compressed column masks of the row that a move leads to.
 
-    ``symmetry`` maps that row back. The point that the row stone leaves is free there; positions with a column stone
-    on it have no predecessor by this move and go to the dummy column.
+    ``back`` is the symmetry that maps that row back; free_after, free: free points there and in the target row. The
+    point that the row stone leaves is free there; positions with a column stone on it have no predecessor by this move
+    and are left out, without a branch that could not be predicted. Returns the number of columns listed.
     """
-    dummy = U(pair.columns.subsets.size)
-    image = pair.symmetries.images[symmetry]
-    for i in range(stones.size):
-        before = _by_bytes32(image, U(stones[i]))
-        column = rank(pair.columns.ranks, compress(before, free))
-        targets[i] = dummy if (before >> origin) & ONE else column
+    image = pair.symmetries.images[back]
+    n = ZERO
+    for i in range(masks.size):
+        before = by_bytes(image, expand(U(masks[i]), free_after))
+        targets[n] = rank(pair.columns.ranks, compress(before, free))
+        n += ONE - ((before >> origin) & ONE)
+    return n
 
 
 @jit_inner
-def _by_bytes32(table, x):
-    return U(table[x & U(255)] | table[U(256) + ((x >> U(8)) & U(255))] | table[U(512) + (x >> U(16))])
+def _fill_map(pair, free_after, back, origin, free, low, high):
+    """Tables of the same map of compressed masks: low[z & 511] | high[z >> 9] is the mask in the target row.
+
+    A stone on the point that the row stone leaves becomes the bit above all free points.
+    """
+    image = pair.symmetries.images[back]
+    n_free = popcount(free)
+    low[0] = 0
+    high[0] = 0
+    size, table = 1, low
+    bit = ZERO
+    points = free_after
+    while points:
+        point = lowest(points)
+        points ^= point
+        before = by_bytes(image, point)
+        mapped = ONE << (n_free if before == ONE << origin else popcount(free & (before - ONE)))
+        if bit == _LOW_BITS:
+            size, table = 1, high
+        for z in range(size):
+            table[size + z] = table[z] | mapped
+        size *= 2
+        bit += ONE
+
+
+@jit_inner
+def _collect_by_map(masks, low, high, low_ranks, high_ranks, n_free, targets):
+    """The same as ``_collect_row_predecessors`` by the tables of ``_fill_map``; worth their while for many masks.
+
+    low_ranks, high_ranks: a rank table with room for the bit above all free points.
+    """
+    n = ZERO
+    for i in range(masks.size):
+        z = masks[i]
+        before = low[z & _LOW] | high[z >> _LOW_BITS]
+        targets[n] = low_ranks[before & _LOW] + high_ranks[before >> _LOW_BITS]
+        n += ONE - (U(before) >> n_free)
+    return n
 
 
 @jit
-def pull_row_turns(first, last, code, pair, book, start, stones, captures, side):
+def pull_row_turns(first, last, code, pair, book, start, masks, captures, side):
     """From frontier lists (column side to move) to rows first..last-1 of ``side`` (row side to move).
 
-    stones[start[r] : start[r + 1]] are the column side's stones of the frontier of row r. Returns the highest code
+    masks[start[r] : start[r + 1]] are the compressed column masks of the frontier of row r. Returns the highest code
     assigned, 0 if none.
     """
     zeros = np.empty(pair.columns.subsets.size + 1, np.uint32)
-    targets = np.empty(BUFFER, np.uint32)
+    targets = np.empty(BUFFER + 1, np.uint32)
+    ranks = pair.columns.ranks
+    low_map = np.zeros(ranks.low.size, np.uint32)
+    high_map = np.zeros(ranks.high.size, np.uint32)
+    high_ranks = np.zeros(2 * ranks.high.size, np.uint32)
+    high_ranks[: ranks.high.size] = ranks.high
     predecessors_win = code & 1
     win, loss = code + 1, code + book.loss_step
     highest = 0
@@ -247,11 +293,18 @@ def pull_row_turns(first, last, code, pair, book, start, stones, captures, side)
             begin, end = start[after], start[after + 1]
             if begin == end:
                 continue
+            free_after = pair.board.points & ~U(pair.rows.representatives[after])
             back = pair.symmetries.inverse[pair.quiet.symmetry[k]]
             origin = U(pair.quiet.origin[k])
+            by_map = end - begin >= _WORTH_A_MAP
+            if by_map:
+                _fill_map(pair, free_after, back, origin, free, low_map, high_map)
             for block in range(begin, end, BUFFER):
-                n = min(BUFFER, end - block)
-                _collect_row_predecessors(pair, stones[block : block + n], back, origin, free, targets)
+                some = masks[block : min(block + BUFFER, end)]
+                if by_map:
+                    n = int(_collect_by_map(some, low_map, high_map, ranks.low, high_ranks, popcount(free), targets))
+                else:
+                    n = int(_collect_row_predecessors(pair, some, free_after, back, origin, free, targets))
                 if predecessors_win:
                     changed |= _apply_wins(values, targets, n, win)
                 else:

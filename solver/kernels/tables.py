@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solver.bitboard import ONE, U, by_bytes, trailing_zeros
+from solver.bitboard import ONE, U, by_bytes, compress, trailing_zeros
 from solver.indexing import ClassTable, ColumnTable, RankTable, SymmetryTables, class_and_symmetry, rank
 from solver.jit import jit, jit_inner
 from solver.kernels.board import BoardTables, mills_through, targets_of
@@ -47,6 +47,7 @@ class Pair(NamedTuple):
     closing: RowMoves  # moves that complete a mill
     row_flies: bool
     column_flies: bool
+    edge_bits: npt.NDArray[np.uint32]  # (R, 64) the two ends of a directed edge, compressed to the row's free points
     column_neighbours: npt.NDArray[np.uint16]  # (C, moves) columns one flight away; empty where the column side slides
 
 
@@ -114,6 +115,15 @@ def enumerate_row_moves(board, rows, flies, out_from, out_row, out_symmetry, out
                 out_closing[n] = mills_through(board, after, target) > 0
                 n += 1
     return n
+
+
+@jit
+def fill_edge_bits(board, representatives, out):
+    """out[r, e]: edge_points[e] compressed to the free points of row r (ends that are not free are left out)."""
+    for r in range(representatives.size):
+        free = board.points & ~U(representatives[r])
+        for e in range(board.edge_points.size):
+            out[r, e] = compress(board.edge_points[e] & free, free)
 
 
 @jit
