@@ -87,7 +87,7 @@ class Board:
                 raise ValueError(f"{what} {group} of board {self.name!r} names a point outside the board")
             seen.add(frozenset(group))
         if len(seen) != len(groups):
-            raise ValueError(f"board {self.name!r} lists a {what} twice")
+            raise ValueError(f"board {self.name!r} lists the same {what} twice")
 
     @classmethod
     def from_names(

@@ -67,15 +67,19 @@ def jit(function: F) -> F:
 
 
 def jit_inner(function: F) -> F:
-    """The same for a helper that only compiled code calls: without the costly wrapper that Python would call."""
-    return _compile(function, no_cpython_wrapper=True)
+    """The same for a helper that only compiled code calls. It must not allocate or return arrays.
+
+    It has no wrapper for Python, which takes longer to compile than the function itself, and counts no references: numba
+    would count up and down, atomically and at each call, every array of the records that kernels hand around.
+    """
+    return _compile(function, no_cpython_wrapper=True, _nrt=False, forceinline=True)
 
 
 def _compile(function: F, **options: bool) -> F:
     njit: Any = numba.njit
     options |= {"nogil": True, "boundscheck": BOUNDSCHECK, "no_cfunc_wrapper": True}
     compiled: F = njit(error_model="numpy", **options)(function)
-    if CACHE_FOLDER is not None:
+    if CACHE_FOLDER is not None and not numba_config.DISABLE_JIT:
         _enable_cache(compiled)
     return compiled
 

@@ -31,7 +31,7 @@ import numpy.typing as npt
 from solver.bitboard import U
 from solver.codebook import code_book, moving_metric
 from solver.indexing import SubspaceIndex, symmetry_tables
-from solver.kernels import frontier, initialise, propagate, tables
+from solver.kernels import flying, frontier, initialise, propagate, tables
 from solver.kernels.board import MAX_DIRECTED_EDGES, board_tables
 from solver.rules import FLYING_STONES, LOSING_STONES, Rules
 from solver.subspaces import COLUMN_TO_MOVE, ROW_TO_MOVE, MovingPair, Plane
@@ -63,6 +63,7 @@ class _Problem:
     column_side: tables.Side | None  # None for equal sides
     row_captures: tables.RowCaptures
     column_captures: tables.ColumnCaptures | None
+    counters: flying.PairCounters
     workers: Workers
     highest: int = 0  # of all codes written so far
     _buffer: npt.NDArray[np.uint32] = field(default_factory=lambda: np.empty(0, np.uint32))
@@ -156,7 +157,8 @@ def _initialise(
             ),
         )
     column_side = other if column_captures is not None else None
-    problem = _Problem(kernel_pair, book, rows, row_side, column_side, row_captures, column_captures, workers)
+    counters = _pair_counters(kernel_pair, index, workers)
+    problem = _Problem(kernel_pair, book, rows, row_side, column_side, row_captures, column_captures, counters, workers)
     problem.raise_highest(highest)
     _check_codes(book, problem.highest)
     return problem
@@ -177,10 +179,6 @@ def _pair_tables(rules: Rules, index: SubspaceIndex) -> tables.Pair:
     row_flies = rules.flying and index.row_stones == FLYING_STONES
     column_flies = rules.flying and index.column_stones == FLYING_STONES
     quiet, closing = _row_moves(rules, index, row_flies)
-    b, free = index.column_stones, index.free
-    neighbours = np.zeros((index.shape[1] if column_flies else 0, b * (free - b)), np.uint16)
-    if column_flies:
-        tables.fill_column_neighbours(index.columns.subsets, index.columns.ranks, free, neighbours)
     edge_bits = np.zeros((index.shape[0], MAX_DIRECTED_EDGES), np.uint32)
     tables.fill_edge_bits(board, index.classes.table.representatives, edge_bits)
     return tables.Pair(
@@ -194,8 +192,17 @@ def _pair_tables(rules: Rules, index: SubspaceIndex) -> tables.Pair:
         row_flies=row_flies,
         column_flies=column_flies,
         edge_bits=edge_bits,
-        column_neighbours=neighbours,
     )
+
+
+def _pair_counters(pair: tables.Pair, index: SubspaceIndex, workers: Workers) -> flying.PairCounters:
+    """The pair counters of a flying column side; empty where it slides."""
+    rows = index.shape[0] if pair.column_flies else 0
+    free = index.free
+    counters = flying.PairCounters(*(np.zeros((rows, free * (free - 1) // 2), np.uint8) for _ in range(3)))
+    if pair.column_flies:
+        workers.over_rows(rows, lambda first, last: flying.initialise_counters(first, last, pair, free, counters))
+    return counters
 
 
 def _row_moves(rules: Rules, index: SubspaceIndex, flies: bool) -> tuple[tables.RowMoves, tables.RowMoves]:
@@ -312,7 +319,9 @@ def _push(problem: _Problem, code: int) -> None:
 
     def push(first: int, last: int) -> int:
         book = problem.book
-        highest: int = propagate.push_column_turns(first, last, code, problem.pair, book, source, captures, side)
+        highest: int = propagate.push_column_turns(
+            first, last, code, problem.pair, book, source, captures, problem.counters, side
+        )
         return highest
 
     problem.raise_highest(problem.workers.over_rows(problem.rows, push))

@@ -92,7 +92,7 @@ def solve(
     :param phase: which phase to solve; the placing phase needs the moving phase, computed before or in the same call
     :param max_stones: see :func:`plan`
     :param threads: default: all cores
-    :param progress: draw a progress bar over positions
+    :param progress: draw a progress bar over positions, if there is a terminal to draw it on
     :param on_finished: called with each subspace that was computed and its seconds
 
     :raises DatabaseError: for a directory or file that cannot be used; finished files are never changed
@@ -109,7 +109,7 @@ def solve(
         for subspace in found:
             database.table(subspace).close()  # refuses a damaged file before hours are spent on others
         total = sum(_positions(rules, subspace) for subspace in subspaces)
-        bar = tqdm(total=total, unit="pos", unit_scale=True, disable=not progress, dynamic_ncols=True, smoothing=0.1)
+        bar = tqdm(total=total, unit="pos", unit_scale=True, disable=None if progress else True, smoothing=0.1)
         with bar:
             bar.update(sum(_positions(rules, subspace) for subspace in found))
             job = _Job(rules, path, database, workers, bar)
@@ -142,7 +142,7 @@ class _Job:
             source = partial(self._layer_plane, subspace.ply + 1)
             planes = solve_placing(self.rules, subspace, source, self.workers, self._advance)
         index = subspace.index(self.rules.board)
-        statistics = {plane: count_plane(index, codes, metric) for plane, codes in planes.items()}
+        statistics = {plane: count_plane(index, codes, metric, self.workers) for plane, codes in planes.items()}
         seconds = time.monotonic() - started
         write_table(
             self.path, self.rules, subspace, metric, planes, statistics, seconds=seconds, threads=self.workers.threads
@@ -164,7 +164,7 @@ class _Job:
         """A finished plane, from memory or from its file."""
         codes = self._kept.get((subspace, plane))
         if codes is None:
-            codes = self.database.table(subspace).load(plane)
+            codes = self.database.table(subspace).load(plane, threads=self.workers.threads)
             self._keep(subspace, plane, codes)
         else:
             self._kept.move_to_end((subspace, plane))
@@ -174,4 +174,3 @@ class _Job:
         self._kept[subspace, plane] = codes
         while sum(kept.nbytes for kept in self._kept.values()) > _KEPT_BYTES:
             self._kept.popitem(last=False)
-

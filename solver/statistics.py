@@ -16,6 +16,7 @@ from solver.bitboard import U
 from solver.indexing import SubspaceIndex
 from solver.jit import jit
 from solver.values import Metric, decode
+from solver.workers import Workers
 
 Counts = npt.NDArray[np.int64]
 
@@ -88,19 +89,28 @@ def _count_rows(first, last, plane, columns, histograms):
 _ROWS_AT_A_TIME = 1024
 
 
-def count_plane(index: SubspaceIndex, plane: npt.NDArray[np.unsignedinteger], metric: Metric) -> PlaneStatistics:
+def count_plane(
+    index: SubspaceIndex,
+    plane: npt.NDArray[np.unsignedinteger],
+    metric: Metric,
+    workers: Workers | None = None,
+) -> PlaneStatistics:
     """Statistics of a plane of codes, shape (rows, at least as many columns as the index has)."""
     rows, columns = index.shape
     orbit_sizes = index.classes.orbit_sizes.astype(np.int64)
     n_codes = int(plane[:, :columns].max(initial=0)) + 1
-    raw = np.zeros(n_codes, np.int64)
-    classes = np.zeros(n_codes, np.int64)
-    for first in range(0, rows, _ROWS_AT_A_TIME):
-        last = min(first + _ROWS_AT_A_TIME, rows)
-        histograms = np.zeros((last - first, n_codes), np.int64)
-        _count_rows(first, last, plane, columns, histograms)
-        raw += orbit_sizes[first:last] @ histograms
-        classes += histograms.sum(axis=0)
+
+    def count(first: int, last: int) -> npt.NDArray[np.int64]:
+        totals = np.zeros((2, n_codes), np.int64)
+        for start in range(first, last, _ROWS_AT_A_TIME):
+            end = min(start + _ROWS_AT_A_TIME, last)
+            histograms = np.zeros((end - start, n_codes), np.int64)
+            _count_rows(start, end, plane, columns, histograms)
+            totals[0] += orbit_sizes[start:end] @ histograms
+            totals[1] += histograms.sum(axis=0)
+        return totals
+
+    raw, classes = sum((workers or Workers(1)).over_rows(rows, count))
     for row in np.flatnonzero(orbit_sizes < len(index.board.symmetries)):
         members = index.class_members(int(row))
         if members is not None:

@@ -75,32 +75,35 @@ def initialise_row_side(first, last, pair, book, best, side):
     counts = np.empty(columns, np.uint8)
     scores = np.empty(columns, best.dtype)
     expanded = np.empty(columns, np.uint32)
+    to_point = np.zeros(64, np.uint8)
+    low = np.zeros(pair.columns.ranks.low.size, np.uint8)
+    high = np.zeros(pair.columns.ranks.high.size, np.uint8)
+    seen = np.empty(256, np.uint8)
     highest = 0
     for row in range(first, last):
-        _count_quiet_row_moves(pair, row, counts)
+        _count_quiet_row_moves(pair, row, to_point, low, high, counts)
         scores[:] = 0
         if pair.closing.start[row + 1] > pair.closing.start[row]:
             _score_row_captures(pair, row, best, expanded, scores)
-        highest = max(highest, _settle_row(side, row, counts, scores, book))
+        highest = max(highest, _settle_row(side, row, counts, scores, book, seen))
     return highest
 
 
 @jit_inner
-def _count_quiet_row_moves(pair, row, counts):
+def _count_quiet_row_moves(pair, row, to_point, low, high, counts):
     """counts[c] = quiet moves of the row side: all of them minus those whose target a column stone occupies.
 
     The second number is a sum over the column's stones, so it is additive over two parts of the compressed mask.
+    Scratch: to_point (64,), low and high as the rank table.
     """
     free = pair.board.points & ~U(pair.rows.representatives[row])
-    to_point = np.zeros(64, np.uint8)  # quiet moves to each compressed point
+    to_point[:] = 0  # quiet moves to each compressed point
     total = 0
     for k in range(pair.quiet.start[row], pair.quiet.start[row + 1]):
         to_point[popcount(free & ((ONE << U(pair.quiet.target[k])) - ONE))] += 1
         total += 1
-    low = np.zeros(512, np.uint8)
-    for part in range(1, 512):
+    for part in range(1, low.size):
         low[part] = low[part & (part - 1)] + to_point[trailing_zeros(U(part))]
-    high = np.zeros(pair.columns.ranks.high.size, np.uint8)
     for part in range(1, high.size):
         high[part] = high[part & (part - 1)] + to_point[trailing_zeros(U(part)) + _SHIFT]
     for c in range(counts.size):
@@ -139,11 +142,14 @@ def raise_scores(image, ranks, expanded, target, free_after, scores_after, score
 
 
 @jit_inner
-def _settle_row(side, row, counts, scores, book):
-    """Write the codes and counts of a row and note which codes it holds. Returns the highest code, pending ones too."""
+def _settle_row(side, row, counts, scores, book, seen):
+    """Write the codes and counts of a row and note which codes it holds. Returns the highest code, pending ones too.
+
+    seen: scratch, (256,).
+    """
     values = side.values[row]
     columns = counts.size
-    seen = np.zeros(256, np.uint8)
+    seen[:] = 0
     highest, worst = 0, 0
     for c in range(columns):
         score = int(scores[c])
@@ -181,6 +187,7 @@ def initialise_column_side(first, last, pair, captures, book, side):
     scores = np.empty(columns, side.values.dtype)
     mill_columns = np.empty(columns, np.uint32)  # expanded masks of the columns that hold a mill
     mill_scores = np.empty(columns, side.values.dtype)
+    seen = np.empty(256, np.uint8)
     highest = 0
     for row in range(first, last):
         stones = U(pair.rows.representatives[row])
@@ -190,7 +197,7 @@ def initialise_column_side(first, last, pair, captures, book, side):
         score_removals(pair, captures, book, stones, mill_columns[:n], mill_scores)
         for k in range(n):
             _push_mill_back(pair, stones, U(mill_columns[k]), mill_scores[k], counts, scores)
-        highest = max(highest, _settle_row(side, row, counts, scores, book))
+        highest = max(highest, _settle_row(side, row, counts, scores, book, seen))
     return highest
 
 
@@ -202,7 +209,7 @@ def _count_column_moves(pair, row_stones, counts, mill_columns):
     for c in range(counts.size):
         stones = expand(U(pair.columns.subsets[c]), free)
         if pair.column_flies:
-            counts[c] = pair.column_neighbours.shape[1]
+            counts[c] = popcount(stones) * popcount(free & ~stones)
         else:
             counts[c] = popcount(slides_out_of(pair.board, stones, stones | row_stones))
         mill_columns[n] = stones

@@ -14,7 +14,9 @@ import numpy as np
 from solver.bitboard import ONE, ZERO, U, by_bytes, compress, expand, popcount, trailing_zeros
 from solver.indexing import class_and_symmetry, rank
 from solver.jit import jit, jit_inner
+from solver.kernels import flying
 from solver.kernels.board import (
+    MAX_DIRECTED_EDGES,
     closing_points,
     lowest,
     mills_through,
@@ -29,7 +31,6 @@ from solver.kernels.tables import image_of
 BUFFER = 2048
 _WORTH_A_MAP = 100  # measured: from so many masks on, filling the tables pays
 _LOW, _LOW_BITS = np.uint32(511), np.uint32(9)
-_MOST_MOVES = 256  # of one position, with room to spare: 64 slides, or 3 stones on 21 points
 
 
 @jit_inner
@@ -152,16 +153,10 @@ def _worst_removal(pair, captures, book, row_stones, takeable, column_stones):
 
 @jit_inner
 def _column_predecessors(pair, row, row_stones, free, column, targets, n):
-    """Append the columns from which one quiet turn of the column side leads to ``column``; returns the new length."""
+    """Append the columns from which one quiet slide of the column side leads to ``column``; returns the new length."""
     z = U(pair.columns.subsets[column])
     stones = expand(z, free)
     mills = stones_in_mills(pair.board, stones)
-    if pair.column_flies:  # three stones: either none or all stand in the mill
-        if not mills:
-            for k in range(pair.column_neighbours.shape[1]):
-                targets[n] = pair.column_neighbours[column, k]
-                n += 1
-        return n
     slides = slides_out_of(pair.board, stones & ~mills, stones | row_stones)
     while slides:
         edge = trailing_zeros(slides)
@@ -172,34 +167,36 @@ def _column_predecessors(pair, row, row_stones, free, column, targets, n):
 
 
 @jit
-def push_column_turns(first, last, code, pair, book, source, captures, side):
+def push_column_turns(first, last, code, pair, book, source, captures, counters, side):
     """From rows first..last-1 of ``source`` (row side to move) to ``side`` (column side to move).
 
-    Returns the highest code assigned, 0 if none.
+    counters: PairCounters of a flying column side. Returns the highest code assigned, 0 if none.
     """
     columns = pair.columns.subsets.size
     found = np.empty(columns, np.uint32)
     zeros = np.empty(columns + 1, np.uint32)
-    targets = np.empty(BUFFER + _MOST_MOVES, np.uint32)
-    predecessors_win = code & 1
+    targets = np.empty(max(BUFFER + MAX_DIRECTED_EDGES, 2 * counters.alive.shape[1]), np.uint32)
     win, loss = code + 1, code + book.loss_step
     highest = 0
     for row in range(first, last):
         if not may_hold(source, row, code):
             continue
-        row_stones = U(pair.rows.representatives[row])
-        free = pair.board.points & ~row_stones
         n_found = find_code(source.words[row], code, book.lanes, found)
         values = side.values[row]
-        n, n_zeros, changed = 0, 0, False
-        for i in range(n_found):
-            n = _column_predecessors(pair, row, row_stones, free, found[i], targets, n)
-            if n >= BUFFER or i == n_found - 1:
-                if predecessors_win:
-                    changed |= _apply_wins(values, targets, n, win)
-                else:
-                    n_zeros = _apply_decrements(values, targets, n, book, zeros, n_zeros)
-                n = 0
+        if pair.column_flies:
+            free = pair.board.points & ~U(pair.rows.representatives[row])
+            n_free = int(popcount(free))
+            listed = found[:n_found]
+            if code & 1:
+                changed = flying.propagate_wins(pair, free, listed, counters, row, n_free, values, win)
+                n_zeros = 0
+            else:
+                changed = False
+                n_zeros = flying.propagate_losses(
+                    pair, free, listed, source.values[row], counters, row, n_free, values, book, code, targets, zeros
+                )
+        else:
+            changed, n_zeros = _push_slides(pair, book, code, row, found[:n_found], targets, values, zeros)
         if changed:
             note_code(side, row, win)
             highest = max(highest, win)
@@ -207,6 +204,23 @@ def push_column_turns(first, last, code, pair, book, source, captures, side):
             lost = _settle_zeros_of_column_side(pair, captures, book, row, zeros[:n_zeros], loss, side)
             highest = max(highest, lost)
     return highest
+
+
+@jit_inner
+def _push_slides(pair, book, code, row, found, targets, values, zeros):
+    """Settle the predecessors by slides of the columns ``found``; (whether a win was written, length of zeros)."""
+    row_stones = U(pair.rows.representatives[row])
+    free = pair.board.points & ~row_stones
+    n, n_zeros, changed = 0, 0, False
+    for i in range(found.size):
+        n = _column_predecessors(pair, row, row_stones, free, found[i], targets, n)
+        if n >= BUFFER or i == found.size - 1:
+            if code & 1:
+                changed |= _apply_wins(values, targets, n, code + 1)
+            else:
+                n_zeros = _apply_decrements(values, targets, n, book, zeros, n_zeros)
+            n = 0
+    return changed, n_zeros
 
 
 @jit_inner

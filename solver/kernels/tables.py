@@ -48,7 +48,6 @@ class Pair(NamedTuple):
     row_flies: bool
     column_flies: bool
     edge_bits: npt.NDArray[np.uint32]  # (R, 64) the two ends of a directed edge, compressed to the row's free points
-    column_neighbours: npt.NDArray[np.uint16]  # (C, moves) columns one flight away; empty where the column side slides
 
 
 class RowCaptures(NamedTuple):
@@ -124,26 +123,6 @@ def fill_edge_bits(board, representatives, out):
         free = board.points & ~U(representatives[r])
         for e in range(board.edge_points.size):
             out[r, e] = compress(board.edge_points[e] & free, free)
-
-
-@jit
-def fill_column_neighbours(subsets, ranks, free, out):
-    """out[c]: the columns that differ from column c by one stone on another of the ``free`` points."""
-    everything = (ONE << U(free)) - ONE
-    for c in range(subsets.size):
-        z = U(subsets[c])
-        n = 0
-        stones = z
-        while stones:
-            stone = ONE << trailing_zeros(stones)
-            stones ^= stone
-            targets = everything & ~z
-            while targets:
-                target = ONE << trailing_zeros(targets)
-                targets ^= target
-                moved = z ^ stone ^ target
-                out[c, n] = rank(ranks, moved)
-                n += 1
 
 
 @jit

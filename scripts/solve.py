@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""Compute the tables of a rule set, one file a subspace; an interrupted run goes on where it was."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+from tqdm import tqdm
+
+from solver import Position, cli, open_tablebase, report
+from solver.database import Database
+from solver.solving import plan, solve
+from solver.subspaces import PlacingSubspace, Subspace
+
+EXAMPLES = """\
+  solve.py six                                 six men's morris, both phases, into data/six
+  solve.py six --set quiet_limit=40 --dir d    the same with a draw after 40 turns without a mill
+  solve.py nine --max-stones 10 --threads 2    the smaller pairs of nine men's morris
+  solve.py kurnik --phase moving               the moving phase alone
+"""
+
+
+def main() -> int:
+    parser = cli.parser(__doc__ or "", EXAMPLES)
+    cli.add_rules_arguments(parser)
+    parser.add_argument("--dir", help="directory of the database (default: data/ and the name of the rules)")
+    parser.add_argument("--phase", choices=("moving", "placing", "all"), default="all", help="(default: all)")
+    parser.add_argument(
+        "--max-stones", type=cli.positive, metavar="N", help="only pairs of the moving phase with at most N stones"
+    )
+    parser.add_argument("--threads", type=cli.positive, metavar="N", help="(default: one for each core)")
+    parser.add_argument("--quiet", action="store_true", help="no progress bar and no table")
+    arguments = parser.parse_args()
+
+    rules = cli.parse_rules(arguments.preset, arguments.set)
+    directory = Path(arguments.dir or Path("data") / rules.name)
+    started = time.monotonic()
+
+    def on_finished(subspace: Subspace, seconds: float) -> None:
+        if not arguments.quiet and (seconds >= 1 or not sys.stderr.isatty()) and subspace.phase == "moving":
+            tqdm.write(f"{subspace.name}: {seconds:.1f} s", file=sys.stderr)
+
+    done = solve(
+        rules,
+        directory,
+        phase=arguments.phase,
+        max_stones=arguments.max_stones,
+        threads=arguments.threads,
+        progress=not arguments.quiet,
+        on_finished=on_finished,
+    )
+    if not arguments.quiet:
+        with Database(directory, rules) as database:
+            print(report.to_text(report.subspace_reports(database)))
+    print(f"{len(done.computed)} tables computed, {len(done.found)} found, in {time.monotonic() - started:.1f} s")
+    if PlacingSubspace(0, 0, 0) in plan(rules, arguments.phase, arguments.max_stones):
+        with open_tablebase(directory) as tablebase:
+            print(f"the empty board of {rules.name} is a {describe(tablebase.probe(Position(rules)))}")
+    return cli.EXIT_OK
+
+
+def describe(value: tuple[int, int | None]) -> str:
+    """The value of the empty board in words: White is to move."""
+    wdl, depth = value
+    if wdl == 0:
+        return "draw"
+    plies = "" if depth is None else f" in {depth} plies"
+    return f"{'win' if wdl > 0 else 'loss'} for White{plies}"
+
+
+if __name__ == "__main__":
+    cli.run(main)
