@@ -9,6 +9,7 @@ opened, and a file must say that it is of the right rules, subspace and version.
 from __future__ import annotations
 
 import math
+import shlex
 import threading
 import zlib
 from collections import OrderedDict
@@ -33,7 +34,7 @@ from solver.directory import (
     remove_leftovers,
 )
 from solver.errors import CorruptTableError, DatabaseError, MissingTableError, RulesMismatchError
-from solver.rules import PRESETS, Phase, Rules
+from solver.rules import PRESETS, SWITCHES, Phase, Rules
 from solver.statistics import PlaneStatistics
 from solver.subspaces import Plane, Subspace, parse_name
 from solver.tablefile import Codes, Header, position_text, read_header, table_path, write_table
@@ -273,7 +274,10 @@ class Table:
             with self._lock:
                 header = self._opened()
                 grid, dtype = header.grids[plane], header.dtypes[plane]
-                skipped_filters, packed = self._datasets[plane].id.read_direct_chunk(grid.origin(number))
+                stored = self._datasets[plane].id
+                if stored.get_chunk_info_by_coord(grid.origin(number)).byte_offset is None:
+                    raise CorruptTableError(f"{self.path}: chunk {number} of {plane} is missing; {COMPUTE_AGAIN}")
+                skipped_filters, packed = stored.read_direct_chunk(grid.origin(number))
             size = math.prod(grid.chunk) * dtype.itemsize
             unpacked = packed if skipped_filters else zlib.decompressobj().decompress(packed, size)
             row, column = grid.origin(number)
@@ -294,8 +298,10 @@ def _open_hdf5(path: Path) -> h5py.File:
             signature = file.read(len(_HDF5_SIGNATURE))
         if signature != _HDF5_SIGNATURE:
             raise CorruptTableError(f"{path}: {'no HDF5 file' if signature else 'empty'}; {COMPUTE_AGAIN}")
-        # Files never change, so readers need no lock, which some network disks do not know.
-        return h5py.File(path, "r", locking=False)
+        try:
+            return h5py.File(path, "r")
+        except OSError:  # perhaps a disk that knows no locks; files never change, so we need none
+            return h5py.File(path, "r", locking=False)
 
 
 def _in_threads(function: Callable[[int], Any], count: int, threads: int) -> None:
@@ -414,6 +420,16 @@ def metric_of(rules: Rules, phase: Phase) -> Metric:
 
 def solve_command(rules: Rules, directory: str | Path) -> str:
     """What to type to compute the tables of ``rules``."""
-    if PRESETS.get(rules.name) == rules:
-        return f"python scripts/solve.py {rules.name} --dir {directory}"
-    return f"solver.solve(solver.read_rules({str(directory)!r}), {str(directory)!r}) in Python"
+    preset = PRESETS.get(rules.name.partition("+")[0])
+    if preset is None or preset.board != rules.board:
+        return f"solver.solve(rules, {str(directory)!r}) in Python"
+    settings = [f"{s}={getattr(rules, s)}" for s in SWITCHES if getattr(rules, s) != getattr(preset, s)]
+    words = [
+        "python",
+        "scripts/solve.py",
+        preset.name,
+        "--dir",
+        str(directory),
+        *(["--set", *settings] if settings else []),
+    ]
+    return shlex.join(words)

@@ -23,7 +23,7 @@ from solver.database import CACHE_BYTES, Database, Table, metric_of
 from solver.directory import differences
 from solver.errors import MissingTableError, PositionError, RulesMismatchError
 from solver.indexing import Masks, rank_table, symmetry_tables
-from solver.kernels.probe import SYMMETRY_BITS, Locator, locate, locate_many, number_rows, probe_chosen
+from solver.kernels.probe import SYMMETRY_BITS, Locator, fill_rows, locate, locate_many, probe_chosen
 from solver.notation import PositionFields
 from solver.position import Move, Position
 from solver.rules import LOSING_STONES, Rules
@@ -81,6 +81,7 @@ class Tablebase:
     def __init__(self, path: str | Path, cache_bytes: int = CACHE_BYTES) -> None:
         self._database = Database(path, cache_bytes=cache_bytes)
         self._locators: dict[tuple[int, int], Locator] = {}
+        self._rows: dict[int, Masks] = {}  # by number of stones; subspaces share them
 
     @property
     def rules(self) -> Rules:
@@ -223,7 +224,7 @@ class Tablebase:
             raise PositionError(f"hands of shape {pairs.shape}, expected one pair or (n, 2)")
         ply = self._placements - pairs.sum(axis=-1)
         expected = np.stack(hands(self.rules, ply), axis=-1)
-        if (ply < 0).any() or (pairs != expected).any():
+        if (ply < 0).any() or (ply > self._placements).any() or (pairs != expected).any():
             raise PositionError("some stones in hand are not what any number of placements leaves")
         if ((side != 0) & (side != 1)).any():
             raise PositionError("some sides to move are neither 0 (White) nor 1 (Black)")
@@ -259,7 +260,10 @@ class Tablebase:
         row_stones, column_stones = table.subspace.row_stones, table.subspace.column_stones
         locator = self._locators.get((row_stones, column_stones))
         if locator is None:
-            locator = make_locator(self.rules.board, row_stones, column_stones, table.row_masks())
+            rows = self._rows.get(row_stones)
+            if rows is None:
+                rows = self._rows[row_stones] = number_rows(self.rules.board, row_stones, table.row_masks())
+            locator = make_locator(self.rules.board, row_stones, column_stones, rows)
             self._locators[row_stones, column_stones] = locator
         return locator
 
@@ -318,22 +322,27 @@ class Tablebase:
         wdl_of, depth_of = _decode_tables(metric)
         wdl, depth = wdl_of[codes], depth_of[codes]
         if metric is Metric.DTC:
-            depth[states < self._placements] = NO_DEPTH
-            late = (wdl != 0) & (depth + quiet > self.rules.quiet_limit)
+            is_moving = states >= self._placements
+            depth[~is_moving] = NO_DEPTH
+            late = is_moving & (depth + quiet > self.rules.quiet_limit)
             wdl[late], depth[late] = 0, NO_DEPTH
         return wdl, depth
 
 
-def make_locator(board: Board, row_stones: int, column_stones: int, row_masks: Masks) -> Locator:
-    """What :func:`locate` needs for the subspace whose rows have the stones ``row_masks``."""
-    ranks = rank_table(board.n_points, row_stones)
-    rows = np.zeros(comb(board.n_points, row_stones), np.uint32)
-    number_rows(ranks, row_masks, rows)
+def number_rows(board: Board, stones: int, row_masks: Masks) -> Masks:
+    """The row of the stones of each row, by their rank; other entries mean nothing."""
+    rows = np.zeros(comb(board.n_points, stones), np.uint32)
+    fill_rows(rank_table(board.n_points, stones), row_masks, rows)
+    return rows
+
+
+def make_locator(board: Board, row_stones: int, column_stones: int, rows: Masks) -> Locator:
+    """What :func:`locate` needs for a subspace; ``rows`` as of :func:`number_rows`."""
     return Locator(
         points=U((1 << board.n_points) - 1),
         images=symmetry_tables(board).images,
         images_aside=_images_aside(board),
-        row_ranks=ranks,
+        row_ranks=rank_table(board.n_points, row_stones),
         rows=rows,
         column_ranks=rank_table(board.n_points - row_stones, column_stones),
     )

@@ -8,6 +8,7 @@ checksum together.
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import math
 import platform
@@ -173,22 +174,58 @@ def write_table(
     index = subspace.index(rules.board)
     _check_planes(index, subspace, planes, statistics)
     path = table_path(directory, subspace)
+    dtype = "<u1" if max(len(statistics[plane].raw) for plane in subspace.planes) <= 256 else "<u2"
     with writing(path), temporary_file(path) as temporary:
-        with h5py.File(temporary, "x", libver=_LIBRARY_VERSIONS) as file, ThreadPoolExecutor(threads) as pool:
-            _write_attributes(file, rules, subspace, metric, seconds)
-            file["rows"] = index.classes.table.representatives.astype("<u4")
-            file["symmetries"] = np.array(rules.board.symmetries, np.uint8)
-            wide = max(len(statistics[plane].raw) for plane in subspace.planes) > 256
-            for plane in subspace.planes:
-                dataset = _write_plane(file, plane, index.shape, planes[plane], "<u2" if wide else "u1", pool)
-                _write_statistics(file, dataset, rules, subspace, plane, statistics[plane])
-            file.attrs["attributes_checksum"] = _digest(
-                {name: _attributes(file[name]) for name in ("/", *subspace.planes)}, _small_datasets(file, subspace)
-            )
-            file.flush()
-            file.attrs["complete"] = 1
+        with _PatientFile(temporary) as disk, ThreadPoolExecutor(threads) as pool:
+            with h5py.File(disk, "w", libver=_LIBRARY_VERSIONS) as file:
+                _write_attributes(file, rules, subspace, metric, seconds)
+                file["rows"] = index.classes.table.representatives.astype("<u4")
+                file["symmetries"] = np.array(rules.board.symmetries, np.uint8)
+                for plane in subspace.planes:
+                    dataset = _create_plane(file, plane, index.shape, dtype)
+                    file[f"checksums/{plane}"] = _write_chunks(dataset, planes[plane], pool, disk)
+                    _write_statistics(file, rules, subspace, plane, statistics[plane])
+                disk.raise_error()
+                attributes = {name: _attributes(file[name]) for name in ("/", *subspace.planes)}
+                file.attrs["attributes_checksum"] = _digest(attributes, _small_datasets(file, subspace))
+                file.flush()
+                file.attrs["complete"] = 1
+            disk.raise_error()
         _check_written(temporary, subspace)
     return path
+
+
+class _PatientFile(io.FileIO):
+    """A new file that HDF5 can always write to: it crashes where a write fails, so it is told of success.
+
+    Whoever made the file must ask with :meth:`raise_error`, at the end and before anything is read back.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path, "x+")
+        self._error: OSError | None = None
+
+    def write(self, data: Any, /) -> int:
+        left = memoryview(data).cast("B")
+        size = len(left)
+        try:
+            while left and self._error is None:
+                left = left[super().write(left) :]
+        except OSError as error:
+            self._error = error
+        return size
+
+    def truncate(self, size: int | None = None, /) -> int:
+        try:
+            return super().truncate(size)
+        except OSError as error:
+            self._error = self._error or error
+            return size or 0
+
+    def raise_error(self) -> None:
+        """:raises OSError: what went wrong so far"""
+        if self._error is not None:
+            raise self._error
 
 
 def _check_planes(
@@ -255,21 +292,25 @@ def _software() -> str:
     return ", ".join([*versions, f"HDF5 {h5py.version.hdf5_version}", f"Python {platform.python_version()}"])
 
 
-def _write_plane(
-    file: h5py.File, plane: Plane, shape: tuple[int, int], codes: Codes, dtype: str, pool: Executor
-) -> h5py.Dataset:
-    """Compress the chunks in ``pool`` and write them with their checksums."""
-    grid = Grid.of_shape(shape)
-    inside = codes[:, : shape[1]]
-    dataset = file.create_dataset(
-        plane, shape, dtype, chunks=grid.chunk, compression="gzip", compression_opts=COMPRESSION_LEVEL
+def _create_plane(file: h5py.File, plane: Plane, shape: tuple[int, int], dtype: str) -> h5py.Dataset:
+    chunk = Grid.of_shape(shape).chunk
+    return file.create_dataset(
+        plane, shape, dtype, chunks=chunk, compression="gzip", compression_opts=COMPRESSION_LEVEL
     )
 
+
+def _write_chunks(
+    dataset: h5py.Dataset, codes: Codes, pool: Executor, disk: _PatientFile
+) -> npt.NDArray[np.unsignedinteger]:
+    """Compress the chunks of a plane in ``pool``, write them, and return their checksums, shape ``Grid.counts``."""
+    grid = Grid(dataset.shape, dataset.chunks)
+    inside = codes[:, : grid.shape[1]]
+
     def pack(number: int) -> tuple[int, bytes]:
-        values = np.ascontiguousarray(inside[grid.part(number)], dtype)
+        values = np.ascontiguousarray(inside[grid.part(number)], dataset.dtype)
         padded = values
         if values.shape != grid.chunk:
-            padded = np.zeros(grid.chunk, dtype)
+            padded = np.zeros(grid.chunk, dataset.dtype)
             padded[: values.shape[0], : values.shape[1]] = values
         return zlib.crc32(values.data), zlib.compress(padded.data, COMPRESSION_LEVEL)
 
@@ -279,30 +320,26 @@ def _write_plane(
         for number, (checksum, packed) in zip(numbers, pool.map(pack, numbers), strict=True):
             checksums[number] = checksum
             dataset.id.write_direct_chunk(grid.origin(number), packed)
-    file[f"checksums/{plane}"] = checksums.reshape(grid.counts)
-    return dataset
+        disk.raise_error()
+    return checksums.reshape(grid.counts)
 
 
 def _write_statistics(
-    file: h5py.File,
-    dataset: h5py.Dataset,
-    rules: Rules,
-    subspace: Subspace,
-    plane: Plane,
-    statistics: PlaneStatistics,
+    file: h5py.File, rules: Rules, subspace: Subspace, plane: Plane, statistics: PlaneStatistics
 ) -> None:
+    attributes = file[plane].attrs
     file[f"statistics/{plane}"] = np.stack([statistics.raw, statistics.classes], axis=1).astype("<i8")
-    dataset.attrs["raw_wins_draws_losses"] = np.array(statistics.raw_wdl)
-    dataset.attrs["class_wins_draws_losses"] = np.array(statistics.classes_wdl)
+    attributes["raw_wins_draws_losses"] = np.array(statistics.raw_wdl)
+    attributes["class_wins_draws_losses"] = np.array(statistics.classes_wdl)
     for result, depth, code in (
         ("longest_win", statistics.longest_win, statistics.longest_win_code),
         ("longest_loss", statistics.longest_loss, statistics.longest_loss_code),
     ):
-        dataset.attrs[result] = depth
+        attributes[result] = depth
         if code is not None and code in statistics.examples:
             row, column = statistics.examples[code]
-            dataset.attrs[f"{result}_index"] = np.array([row, column])
-            dataset.attrs[f"{result}_example"] = position_text(rules, subspace, plane, row, column)
+            attributes[f"{result}_index"] = np.array([row, column])
+            attributes[f"{result}_example"] = position_text(rules, subspace, plane, row, column)
 
 
 def position_text(rules: Rules, subspace: Subspace, plane: Plane, row: int, column: int) -> str:

@@ -259,6 +259,7 @@ def verify(
     :param subspaces: which tables to check; default: all that are there
     :param sample: check so many random positions of each plane; default: all of them
     :param seed: of the random choice
+    :param progress: draw a progress bar over positions, if there is a terminal to draw it on
 
     :raises MissingTableError: where a table is missing that successors lie in
     :raises DatabaseError: for a damaged file
@@ -271,7 +272,7 @@ def verify(
         planes = [(subspace, plane) for subspace in chosen for plane in subspace.planes]
         indices = [_indices(subspace.index(database.rules.board).size, sample, rng) for subspace, _ in planes]
         total = sum(map(len, indices))
-        with tqdm(total=total, unit="pos", unit_scale=True, disable=not progress, dynamic_ncols=True) as bar:
+        with tqdm(total=total, unit="pos", unit_scale=True, disable=None if progress else True) as bar:
             for (subspace, plane), some in zip(planes, indices, strict=True):
                 bar.set_description(subspace.name)
                 _verify_plane(_Checker(database, subspace, plane, threads), some, pool, bar.update, report)
@@ -286,7 +287,7 @@ def _indices(size: int, sample: int | None, rng: np.random.Generator) -> _Indice
     """The indices of a plane to check, ascending."""
     if sample is None or sample >= size:
         return range(size)
-    return np.unique(rng.integers(0, size, sample))
+    return np.sort(rng.integers(0, size, sample))
 
 
 def _verify_plane(
@@ -296,8 +297,8 @@ def _verify_plane(
     disagreements, examples = 0, list[Disagreement]()
     for part, (wrong, expected) in zip(parts, pool.map(checker.check, parts), strict=True):
         disagreements += len(wrong)
-        for index, code in zip(wrong[: EXAMPLES - len(examples)].tolist(), expected.tolist(), strict=False):
-            examples.append(checker.disagreement(index, code))
+        shown = slice(EXAMPLES - len(examples))
+        examples += map(checker.disagreement, wrong[shown].tolist(), expected[shown].tolist())
         advance(len(part))
     name, plane = checker.subspace.name, checker.plane
     report.planes.append(PlaneReport(name, plane, len(indices), disagreements, checker.statistics_agree()))
@@ -376,6 +377,7 @@ class _Checker:
             np.array_equal(stored.raw, counted.raw)
             and np.array_equal(stored.classes, counted.classes)
             and totals == closed_form_counts(self._rules.board, self.subspace)
+            and all(self._codes[index] == code for code, index in stored.examples.items())
         )
 
     def _hands(self) -> tuple[int, int]:

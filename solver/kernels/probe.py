@@ -33,7 +33,7 @@ class Locator(NamedTuple):
 
 
 @jit
-def number_rows(row_ranks, row_masks, rows):
+def fill_rows(row_ranks, row_masks, rows):
     """Fill ``Locator.rows`` from the stones of each row; other entries stay."""
     for row in range(row_masks.size):
         rows[rank(row_ranks, U(row_masks[row]))] = row
