@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import NoReturn
 
 from solver.errors import RulesError, SolverError
@@ -62,9 +63,18 @@ def _parse_value(name: str, text: str) -> int | bool:
 
 def positive(text: str) -> int:
     """An argument type: a whole number of at least 1."""
-    if not (text.isascii() and text.isdigit() and 1 <= int(text[:9]) and len(text) <= 9):
+    if not (text.isascii() and text.isdigit() and len(text) <= 9 and int(text) >= 1):
         raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, got {text!r}")
     return int(text)
+
+
+@contextmanager
+def writing(path: str) -> Iterator[None]:
+    """Make one line of an output file that cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        raise SolverError(f"{path}: cannot be written ({error.strerror}); choose another file") from error
 
 
 def run(main: Callable[[], int]) -> NoReturn:

@@ -1,4 +1,4 @@
-"""The small integers of the solver: which metric a rule set uses, and how codes, counts and scores share a byte."""
+"""The small integers of the solver: how codes, counts and scores share a byte."""
 
 from __future__ import annotations
 
@@ -6,18 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from solver.kernels.tables import CodeBook
-from solver.rules import Rules
 from solver.values import DRAW, Metric
-
-
-def moving_metric(rules: Rules) -> Metric:
-    """What the distances of the moving phase count."""
-    return Metric.DTC if rules.quiet_limit else Metric.DTM
-
-
-def placing_metric(rules: Rules) -> Metric:
-    """What the distances of the placing phase count; under a quiet limit only the result is known."""
-    return Metric.WDL if rules.quiet_limit else Metric.DTM
 
 
 def score_of_code(metric: Metric, top: int) -> npt.NDArray[np.int64]:

@@ -34,7 +34,7 @@ from solver.directory import (
     remove_leftovers,
 )
 from solver.errors import CorruptTableError, DatabaseError, MissingTableError, RulesMismatchError
-from solver.rules import PRESETS, SWITCHES, Phase, Rules
+from solver.rules import PRESETS, SWITCHES, Rules, metric_of
 from solver.statistics import PlaneStatistics
 from solver.subspaces import Plane, Subspace, parse_name
 from solver.tablefile import Codes, Header, position_text, read_header, table_path, write_table
@@ -46,7 +46,6 @@ __all__ = [
     "Table",
     "create_directory",
     "lock",
-    "metric_of",
     "position_text",
     "read_rules",
     "remove_leftovers",
@@ -409,13 +408,6 @@ class Database:
                 f"{path}: metric {table.metric}, expected {metric_of(self.rules, subspace.phase)}; {COMPUTE_AGAIN}"
             )
         return table
-
-
-def metric_of(rules: Rules, phase: Phase) -> Metric:
-    """What distances count under ``rules``; with a quiet limit, only the result is known while placing."""
-    if not rules.quiet_limit:
-        return Metric.DTM
-    return Metric.DTC if phase == "moving" else Metric.WDL
 
 
 def solve_command(rules: Rules, directory: str | Path) -> str:

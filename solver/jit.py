@@ -69,8 +69,8 @@ def jit(function: F) -> F:
 def jit_inner(function: F) -> F:
     """The same for a helper that only compiled code calls. It must not allocate or return arrays.
 
-    It has no wrapper for Python, which takes longer to compile than the function itself, and counts no references: numba
-    would count up and down, atomically and at each call, every array of the records that kernels hand around.
+    It has no wrapper for Python, which takes longer to compile than the function itself, and counts no references:
+    numba would count up and down, atomically and at each call, every array of the records that kernels hand around.
     """
     return _compile(function, no_cpython_wrapper=True, _nrt=False, forceinline=True)
 

@@ -18,15 +18,15 @@ import numpy as np
 import numpy.typing as npt
 
 from solver.bitboard import U
-from solver.boards import Board, mask_of
-from solver.database import CACHE_BYTES, Database, Table, metric_of
+from solver.boards import Board
+from solver.database import CACHE_BYTES, Database, Table
 from solver.directory import differences
 from solver.errors import MissingTableError, PositionError, RulesMismatchError
 from solver.indexing import Masks, rank_table, symmetry_tables
 from solver.kernels.probe import SYMMETRY_BITS, Locator, fill_rows, locate, locate_many, probe_chosen
-from solver.notation import PositionFields
+from solver.notation import PositionFields, other_side
 from solver.position import Move, Position
-from solver.rules import LOSING_STONES, Rules
+from solver.rules import LOSING_STONES, Rules, metric_of
 from solver.subspaces import COLUMN_TO_MOVE, ROW_TO_MOVE, MovingPair, PlacingSubspace, Plane, Subspace, hands
 from solver.values import LOST, Metric, Value, decode
 
@@ -111,7 +111,7 @@ class Tablebase:
     def probe(self, pos: Position) -> Value:
         """The value of a position, from the side to move."""
         self._check_rules(pos)
-        return self._probe(_fields(pos))
+        return self._probe(pos.fields)
 
     def probe_wdl(self, pos: Position) -> int:
         """+1 win, 0 draw, -1 loss for the side to move."""
@@ -268,6 +268,7 @@ class Tablebase:
         return locator
 
     def _probe(self, fields: PositionFields) -> Value:
+        fields = _as_if_white_began(fields, self._placements)
         state = self._placements - sum(fields.hands)
         if state == self._placements:
             state += fields.turn == "black"
@@ -287,7 +288,7 @@ class Tablebase:
 
     def _value_after(self, pos: Position, move: Move) -> Value:
         """The value of ``move`` for the player who makes it."""
-        after = self._probe(_fields_after(pos, move))
+        after = self._probe(pos.fields_after(move))
         metric = metric_of(self.rules, pos.phase)
         if after.wdl == 0 or metric is Metric.WDL:
             return Value(-after.wdl)
@@ -384,22 +385,13 @@ def _groups(
         yield key >> 10, (key >> 5 & 31, key & 31), order[first:last]
 
 
-def _fields(pos: Position) -> PositionFields:
-    return PositionFields(pos.white, pos.black, pos.turn, pos.hands, pos.quiet_turns)
-
-
-def _fields_after(pos: Position, move: Move) -> PositionFields:
-    """The position after a legal move."""
-    own = pos.own | 1 << move.target
-    if move.origin is not None:
-        own &= ~(1 << move.origin)
-    opponent = pos.opponent & ~mask_of(move.taken)
-    own_hand = pos.own_hand - (move.origin is None)
-    is_quiet = pos.phase == "moving" and not move.taken
-    quiet_turns = pos.quiet_turns + 1 if is_quiet else 0
-    if pos.turn == "white":
-        return PositionFields(own, opponent, "black", (own_hand, pos.opponent_hand), quiet_turns)
-    return PositionFields(opponent, own, "white", (pos.opponent_hand, own_hand), quiet_turns)
+def _as_if_white_began(fields: PositionFields, placements: int) -> PositionFields:
+    """While placing, the same position with the colours exchanged where Black must have made the first turn."""
+    ply = placements - sum(fields.hands)
+    if ply == placements or (ply % 2 == 0) == (fields.turn == "white"):
+        return fields
+    white, black, turn, in_hand, quiet_turns = fields
+    return PositionFields(black, white, other_side(turn), (in_hand[1], in_hand[0]), quiet_turns)
 
 
 def _order(value: Value) -> tuple[int, int]:

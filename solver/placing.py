@@ -11,11 +11,11 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from solver.codebook import code_book, placing_metric
+from solver.codebook import code_book
 from solver.indexing import SubspaceIndex, column_table, symmetry_tables
 from solver.kernels import initialise, place, tables
 from solver.kernels.board import board_tables
-from solver.rules import Rules
+from solver.rules import Rules, metric_of
 from solver.subspaces import (
     COLUMN_TO_MOVE,
     ROW_TO_MOVE,
@@ -53,7 +53,7 @@ def solve_placing(
     subspace: PlacingSubspace,
     source: LayerSource,
     workers: Workers,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[int], object] | None = None,
 ) -> dict[Plane, Codes]:
     """The plane of ``subspace`` as codes, shape (rows, columns).
 
@@ -92,7 +92,7 @@ class _Layer:
                 highest = max(highest, int(plane.max()))
         # One more ply, and a score has room for codes up to top - 4.
         self.value_type: type[np.unsignedinteger] = np.uint8 if highest + 1 <= 255 - 4 else np.uint16
-        self.book = code_book(placing_metric(rules), self.value_type, most_turns=0)
+        self.book = code_book(metric_of(rules, "placing"), self.value_type, most_turns=0)
 
     def _successors(self) -> list[tuple[int, int]]:
         white, black = self.subspace.white, self.subspace.black

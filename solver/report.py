@@ -54,7 +54,8 @@ def subspace_reports(database: Database) -> list[SubspaceReport]:
     found = database.subspaces()
     pairs = sorted((s for s in found if isinstance(s, MovingPair)), key=lambda s: (sum(_stones(s)), s.row_stones))
     placing = sorted(s for s in found if isinstance(s, PlacingSubspace))
-    return [_report(database, subspace, plane) for subspace in (*pairs, *placing) for plane in subspace.planes]
+    ordered: list[Subspace] = [*pairs, *placing]
+    return [_report(database, subspace, plane) for subspace in ordered for plane in subspace.planes]
 
 
 def _stones(subspace: Subspace) -> tuple[int, int]:
@@ -104,18 +105,16 @@ def to_csv(rules_name: str, reports: Iterable[SubspaceReport]) -> str:
 
 def to_text(reports: Sequence[SubspaceReport]) -> str:
     """The moving phase subspace by subspace and the placing phase ply by ply, in columns."""
-    rows = [("phase", "mover-opp.", "classes won", "drawn", "lost", "longest win", "loss")]
-    for report in reports:
-        if isinstance(report.subspace, MovingPair):
-            rows.append(_row("moving", f"{report.mover_stones}-{report.opponent_stones}", [report]))
-    for ply in sorted({r.subspace.ply for r in reports if isinstance(r.subspace, PlacingSubspace)}):
-        of_ply = [r for r in reports if r.subspace.ply == ply]
-        rows.append(_row("placing", f"ply {ply}", of_ply))
+    rows: list[tuple[str, ...]] = [("phase", "mover-opp.", "classes won", "drawn", "lost", "longest win", "loss")]
+    rows += [_row("moving", f"{r.mover_stones}-{r.opponent_stones}", [r]) for r in reports if r.subspace.ply is None]
+    for ply in sorted({r.subspace.ply for r in reports if r.subspace.ply is not None}):
+        rows.append(_row("placing", f"ply {ply}", [r for r in reports if r.subspace.ply == ply]))
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
 
 
 def _row(phase: str, name: str, reports: Sequence[SubspaceReport]) -> tuple[str, ...]:
     counts = [sum(report.classes[i] for report in reports) for i in range(3)]
-    longest = [max((r.longest[i] for r in reports if r.longest[i] is not None), default=None) for i in range(2)]
+    depths = [[depth for report in reports if (depth := report.longest[i]) is not None] for i in range(2)]
+    longest = [max(found, default=None) for found in depths]
     return phase, name, *(f"{count:,}" for count in counts), *("-" if d is None else str(d) for d in longest)

@@ -29,11 +29,11 @@ import numpy as np
 import numpy.typing as npt
 
 from solver.bitboard import U
-from solver.codebook import code_book, moving_metric
+from solver.codebook import code_book
 from solver.indexing import SubspaceIndex, symmetry_tables
 from solver.kernels import flying, frontier, initialise, propagate, tables
 from solver.kernels.board import MAX_DIRECTED_EDGES, board_tables
-from solver.rules import FLYING_STONES, LOSING_STONES, Rules
+from solver.rules import FLYING_STONES, LOSING_STONES, Rules, metric_of
 from solver.subspaces import COLUMN_TO_MOVE, ROW_TO_MOVE, MovingPair, Plane
 from solver.values import LOST
 from solver.workers import Workers
@@ -42,7 +42,7 @@ Codes = npt.NDArray[np.unsignedinteger]
 PlaneSource = Callable[[MovingPair, Plane], Codes]
 """Gives a plane of a smaller pair, shape (rows, at least its columns)."""
 
-Progress = Callable[[int], None]
+Progress = Callable[[int], object]
 """Called with the number of positions done since the last call."""
 
 _FRONTIER_LIMIT = 32 << 20  # entries of a frontier list at a time: 128 MB
@@ -256,8 +256,7 @@ def _column_captures(index: SubspaceIndex, pair: MovingPair, source: PlaneSource
 def _code_book(
     rules: Rules, pair: tables.Pair, index: SubspaceIndex, value_type: type[np.unsignedinteger]
 ) -> tables.CodeBook:
-    metric = moving_metric(rules)
-    book = code_book(metric, value_type, _most_quiet_turns(rules, pair, index))
+    book = code_book(metric_of(rules, "moving"), value_type, _most_quiet_turns(rules, pair, index))
     if book.first_count <= LOST:
         raise CodeOverflowError
     return book

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from solver.boards import BOARD_16, BOARD_24, Board
 from solver.errors import RulesError
+from solver.values import Metric
 
 Phase = Literal["moving", "placing"]
 
@@ -100,6 +101,13 @@ class Rules:
                 return preset
         suffix = "".join(f"+{k}={v.name if isinstance(v, Board) else v}" for k, v in changed.items())
         return dataclasses.replace(rules, name=self.name + suffix)
+
+
+def metric_of(rules: Rules, phase: Phase) -> Metric:
+    """What the distances of a phase count: under a quiet limit plies to the next conversion, while placing nothing."""
+    if not rules.quiet_limit:
+        return Metric.DTM
+    return Metric.DTC if phase == "moving" else Metric.WDL
 
 
 SWITCHES = ("board", "stones", "flying", "double_mill", "quiet_limit")

@@ -1,7 +1,7 @@
 """The whole job: every subspace of a rule set in order, one file each, resumable.
 
-The directory is the state of the job. A subspace whose file is there is done and is not computed again; a killed run loses
-at most the subspace under way. One solver at a time works on a directory.
+The directory is the state of the job. A subspace whose file is there is done and is not computed again; a killed run
+loses at most the subspace under way. One solver at a time works on a directory.
 """
 
 from __future__ import annotations
@@ -18,12 +18,11 @@ import numpy as np
 import numpy.typing as npt
 from tqdm import tqdm
 
-from solver.codebook import moving_metric, placing_metric
 from solver.database import Database, create_directory, lock, remove_leftovers, write_table
 from solver.errors import RulesError
 from solver.placing import last_layer_plane, solve_placing
 from solver.retrograde import solve_pair
-from solver.rules import Rules
+from solver.rules import Rules, metric_of
 from solver.statistics import count_plane
 from solver.subspaces import (
     MovingPair,
@@ -54,7 +53,8 @@ def plan(rules: Rules, phase: JobPhase = "all", max_stones: int | None = None) -
     """The subspaces of the job in the order of solving.
 
     :param phase: ``"moving"``, ``"placing"`` or ``"all"``
-    :param max_stones: only pairs of the moving phase with at most so many stones in all; then there is no placing phase,
+    :param max_stones: only pairs of the moving phase with at most so many stones in all; then there is no placing
+    phase,
         which needs all pairs
 
     :raises RulesError: for an unknown phase or a limit that leaves nothing to do
@@ -112,7 +112,7 @@ def solve(
         bar = tqdm(total=total, unit="pos", unit_scale=True, disable=None if progress else True, smoothing=0.1)
         with bar:
             bar.update(sum(_positions(rules, subspace) for subspace in found))
-            job = _Job(rules, path, database, workers, bar)
+            job = _Job(rules, path, database, workers, bar.update)
             for subspace in missing:
                 bar.set_description(subspace.name)
                 seconds = job.run(subspace)
@@ -128,17 +128,19 @@ def _positions(rules: Rules, subspace: Subspace) -> int:
 class _Job:
     """Solves one subspace after the other and keeps small planes at hand for the next."""
 
-    def __init__(self, rules: Rules, path: Path, database: Database, workers: Workers, bar: tqdm[None]) -> None:
-        self.rules, self.path, self.database, self.workers, self.bar = rules, path, database, workers, bar
+    def __init__(
+        self, rules: Rules, path: Path, database: Database, workers: Workers, advance: Callable[[int], object]
+    ) -> None:
+        self.rules, self.path, self.database, self.workers = rules, path, database, workers
+        self._advance = advance
         self._kept: OrderedDict[tuple[Subspace, Plane], Codes] = OrderedDict()
 
     def run(self, subspace: Subspace) -> float:
         started = time.monotonic()
+        metric = metric_of(self.rules, subspace.phase)
         if isinstance(subspace, MovingPair):
-            metric = moving_metric(self.rules)
             planes = solve_pair(self.rules, subspace, self._plane, self.workers, self._advance)
         else:
-            metric = placing_metric(self.rules)
             source = partial(self._layer_plane, subspace.ply + 1)
             planes = solve_placing(self.rules, subspace, source, self.workers, self._advance)
         index = subspace.index(self.rules.board)
@@ -150,9 +152,6 @@ class _Job:
         for plane, codes in planes.items():
             self._keep(subspace, plane, codes)
         return seconds
-
-    def _advance(self, positions: int) -> None:
-        self.bar.update(positions)
 
     def _layer_plane(self, ply: int, white: int, black: int) -> Codes:
         if ply < 2 * self.rules.stones:

@@ -110,7 +110,7 @@ def count_plane(
             totals[1] += histograms.sum(axis=0)
         return totals
 
-    raw, classes = sum((workers or Workers(1)).over_rows(rows, count))
+    raw, classes = np.sum((workers or Workers(1)).over_rows(rows, count), axis=0)
     for row in np.flatnonzero(orbit_sizes < len(index.board.symmetries)):
         members = index.class_members(int(row))
         if members is not None:

@@ -10,8 +10,8 @@ from typing import Any
 import h5py
 import numpy as np
 
-from solver.database import create_directory, metric_of, table_path, write_table
-from solver.rules import Rules
+from solver.database import create_directory, table_path, write_table
+from solver.rules import Rules, metric_of
 from solver.statistics import count_plane
 from solver.subspaces import (
     ROW_TO_MOVE,

@@ -1,16 +1,16 @@
 """Propagation to a flying column side by *pair counters* instead of one visit for each predecessor.
 
-A flying side has three stones and moves one of them anywhere, so a position {p, q, r} and its successor {p, q, t} share a
-pair of points. Per row and pair of free points three bytes are kept:
+A flying side has three stones and moves one of them anywhere, so a position {p, q, r} and its successor {p, q, t}
+share a pair of points. Per row and pair of free points three bytes are kept:
 
 * ``alive``: how many third points t give a quiet successor {p, q, t} that is not yet lost for the side that flew;
 * ``last``: the exclusive or of these t, hence the only one where ``alive`` is 1;
 * ``winner``: a third point t for which the successor {p, q, t} wins for the side that flew; NONE at first, ALL once
   there are two, when every {p, q, r} wins.
 
-A settled position touches its three pairs, not its 3 (F - 3) predecessors. {p, q, r} has lost all its quiet turns when its
-three pairs hold nothing alive but, possibly, {p, q, r} itself, which is no turn. That can first be so only when one of
-its pairs falls to none or one alive, so only then positions are looked at.
+A settled position touches its three pairs, not its 3 (F - 3) predecessors. {p, q, r} has lost all its quiet turns
+when its three pairs hold nothing alive but, possibly, {p, q, r} itself, which is no turn. That can first be so only
+when one of its pairs falls to none or one alive, so only then positions are looked at.
 
 Everything here is in compressed coordinates: points are numbers among the F free points of a row.
 """
