@@ -39,8 +39,10 @@ def main() -> int:
     started = time.monotonic()
 
     def on_finished(subspace: Subspace, seconds: float) -> None:
-        if not arguments.quiet and (seconds >= 1 or not sys.stderr.isatty()) and subspace.phase == "moving":
-            tqdm.write(f"{subspace.name}: {seconds:.1f} s", file=sys.stderr)
+        if not arguments.quiet and seconds >= 1:
+            total = time.monotonic() - started
+            line = f"{subspace.name}: {seconds:.1f} s, {total:.0f} s in all, peak memory {peak_memory()} MB"
+            tqdm.write(line, file=sys.stderr)
 
     done = solve(
         rules,
@@ -54,11 +56,23 @@ def main() -> int:
     if not arguments.quiet:
         with Database(directory, rules) as database:
             print(report.to_text(report.subspace_reports(database)))
-    print(f"{len(done.computed)} tables computed, {len(done.found)} found, in {time.monotonic() - started:.1f} s")
+    print(
+        f"{len(done.computed)} tables computed, {len(done.found)} found, "
+        f"in {time.monotonic() - started:.1f} s, peak memory {peak_memory()} MB"
+    )
     if PlacingSubspace(0, 0, 0) in plan(rules, arguments.phase, arguments.max_stones):
         with open_tablebase(directory) as tablebase:
             print(f"the empty board of {rules.name} is a {describe(tablebase.probe(Position(rules)))}")
     return cli.EXIT_OK
+
+
+def peak_memory() -> int | str:
+    """The most memory that this process has had, in MB; "?" where the system does not tell."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return "?"
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // (1 << 20 if sys.platform == "darwin" else 1 << 10)
 
 
 def describe(value: tuple[int, int | None]) -> str:

@@ -20,6 +20,7 @@ from tqdm import tqdm
 
 from solver.database import Database, create_directory, lock, remove_leftovers, write_table
 from solver.errors import RulesError
+from solver.kernels.board import MAX_DIRECTED_EDGES
 from solver.placing import last_layer_plane, solve_placing
 from solver.retrograde import solve_pair
 from solver.rules import Rules, metric_of
@@ -53,12 +54,12 @@ def plan(rules: Rules, phase: JobPhase = "all", max_stones: int | None = None) -
     """The subspaces of the job in the order of solving.
 
     :param phase: ``"moving"``, ``"placing"`` or ``"all"``
-    :param max_stones: only pairs of the moving phase with at most so many stones in all; then there is no placing
-    phase,
-        which needs all pairs
+    :param max_stones: only pairs of the moving phase with at most so many stones in all, and no placing phase, which
+        needs all pairs
 
-    :raises RulesError: for an unknown phase or a limit that leaves nothing to do
+    :raises RulesError: for an unknown phase, a limit that leaves nothing to do, or a board that is not supported
     """
+    _check_supported(rules)
     if phase not in ("moving", "placing", "all"):
         raise RulesError(f"unknown phase {phase!r}; expected moving, placing or all")
     pairs = moving_pairs(rules, max_stones)
@@ -74,6 +75,19 @@ def plan(rules: Rules, phase: JobPhase = "all", max_stones: int | None = None) -
     if phase == "placing" or (phase == "all" and whole):
         subspaces += placing_subspaces(rules)
     return subspaces
+
+
+def _check_supported(rules: Rules) -> None:
+    """:raises RulesError: for rules that can be played but that the solver's kernels do not cover"""
+    board = rules.board
+    if 2 * len(board.edges) > MAX_DIRECTED_EDGES:
+        raise RulesError(
+            f"board {board.name!r} has {len(board.edges)} edges; the solver takes {MAX_DIRECTED_EDGES // 2}"
+        )
+    if rules.double_mill > 1 and board.max_mills_by_slide > 1:
+        raise RulesError(
+            f"on board {board.name!r} a slide can complete two mills; the solver takes such boards with double_mill=1"
+        )
 
 
 def solve(
