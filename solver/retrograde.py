@@ -53,7 +53,7 @@ class CodeOverflowError(Exception):
 
 
 @dataclass
-class _Problem:
+class PairProblem:
     """Everything that the levels of one pair work on."""
 
     pair: tables.Pair
@@ -99,9 +99,9 @@ def solve_pair(
     report = _Progress(progress, pair.index(rules.board).size * len(pair.planes))
     while True:
         try:
-            problem = _initialise(rules, pair, source, workers, value_type)
+            problem = prepare_pair(rules, pair, source, workers, value_type)
             report.advance_to(0.2)
-            _propagate(problem, rules.quiet_limit, report)
+            propagate_pair(problem, rules.quiet_limit, lambda part: report.advance_to(0.2 + 0.8 * part))
             break
         except CodeOverflowError:
             if value_type == np.uint16:
@@ -127,9 +127,14 @@ class _Progress:
             self._done = done
 
 
-def _initialise(
-    rules: Rules, pair: MovingPair, source: PlaneSource, workers: Workers, value_type: type[np.unsignedinteger]
-) -> _Problem:
+def prepare_pair(
+    rules: Rules,
+    pair: MovingPair,
+    source: PlaneSource,
+    workers: Workers,
+    value_type: type[np.unsignedinteger] = np.uint8,
+) -> PairProblem:
+    """Count quiet turns and value captures. :raises CodeOverflowError: where codes do not fit ``value_type``"""
     index = pair.index(rules.board)
     kernel_pair = _pair_tables(rules, index)
     row_captures = _row_captures(index, pair, source)
@@ -158,7 +163,9 @@ def _initialise(
         )
     column_side = other if column_captures is not None else None
     counters = _pair_counters(kernel_pair, index, workers)
-    problem = _Problem(kernel_pair, book, rows, row_side, column_side, row_captures, column_captures, counters, workers)
+    problem = PairProblem(
+        kernel_pair, book, rows, row_side, column_side, row_captures, column_captures, counters, workers
+    )
     problem.raise_highest(highest)
     _check_codes(book, problem.highest)
     return problem
@@ -271,8 +278,15 @@ def _most_quiet_turns(rules: Rules, pair: tables.Pair, index: SubspaceIndex) -> 
     return max(row_side, column_side)
 
 
-def _propagate(problem: _Problem, quiet_limit: int, report: _Progress) -> None:
-    """Level by level, until no code is left."""
+def propagate_pair(
+    problem: PairProblem, quiet_limit: int, on_progress: Callable[[float], object] | None = None
+) -> None:
+    """Propagate level by level, until no code is left.
+
+    :param on_progress: told which part of all positions is done
+
+    :raises CodeOverflowError: where a code would meet the successor counts
+    """
     total = problem.rows * problem.pair.columns.subsets.size
     settled = 0
     code = 0
@@ -284,7 +298,8 @@ def _propagate(problem: _Problem, quiet_limit: int, report: _Progress) -> None:
             _check_codes(problem.book, code + problem.book.loss_step)
             settled += _propagate_level(problem, code)
             _check_codes(problem.book, problem.highest)
-            report.advance_to(0.2 + 0.8 * settled / total)
+            if on_progress is not None:
+                on_progress(settled / total)
     for side in problem.sides:
         problem.workers.over_rows(problem.rows, partial(_erase_counts, problem.book, side))
 
@@ -297,7 +312,7 @@ def _is_pending(side: tables.Side, code: int) -> bool:
     return bool((side.pending[:, (code & 255) >> 6] & U(1 << (code & 63))).any())
 
 
-def _propagate_level(problem: _Problem, code: int) -> int:
+def _propagate_level(problem: PairProblem, code: int) -> int:
     """Settle the predecessors of all positions with ``code``; returns how many of these the row side pulled from."""
     if problem.column_side is not None and _is_pending(problem.row_side, code):
         _push(problem, code)
@@ -313,7 +328,7 @@ def _propagate_level(problem: _Problem, code: int) -> int:
     return settled
 
 
-def _push(problem: _Problem, code: int) -> None:
+def _push(problem: PairProblem, code: int) -> None:
     source, side, captures = problem.row_side, problem.column_side, problem.column_captures
 
     def push(first: int, last: int) -> int:
@@ -326,7 +341,7 @@ def _push(problem: _Problem, code: int) -> None:
     problem.raise_highest(problem.workers.over_rows(problem.rows, push))
 
 
-def _pull(problem: _Problem, code: int, start: npt.NDArray[np.int64], masks: npt.NDArray[np.uint32]) -> None:
+def _pull(problem: PairProblem, code: int, start: npt.NDArray[np.int64], masks: npt.NDArray[np.uint32]) -> None:
     side, captures = problem.row_side, problem.row_captures
 
     def pull(first: int, last: int) -> int:
@@ -340,7 +355,7 @@ def _pull(problem: _Problem, code: int, start: npt.NDArray[np.int64], masks: npt
 Frontier = Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32]]]
 
 
-def _frontier(problem: _Problem, side: tables.Side, code: int) -> Frontier:
+def _frontier(problem: PairProblem, side: tables.Side, code: int) -> Frontier:
     """Lists (start, stones) of the positions of ``side`` with ``code``, a slab of rows at a time."""
     lanes = problem.book.lanes
     counts = np.zeros(problem.rows, np.int64)
@@ -363,7 +378,7 @@ def _frontier(problem: _Problem, side: tables.Side, code: int) -> Frontier:
         yield start, stones
 
 
-def _mirrored_frontier(problem: _Problem, side: tables.Side, code: int) -> Frontier:
+def _mirrored_frontier(problem: PairProblem, side: tables.Side, code: int) -> Frontier:
     """The same for the mirror images of the positions of ``side`` with ``code``.
 
     Mirroring scatters over all rows, so each chunk of source rows counts for itself and fills its own part of each
