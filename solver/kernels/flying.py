@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solver.bitboard import ONE, U, expand, trailing_zeros
+from solver.bitboard import ONE, U, expand, popcount, trailing_zeros
 from solver.indexing import rank
 from solver.jit import jit, jit_inner
 from solver.kernels.board import stones_in_mills
@@ -48,25 +48,26 @@ def _pair_number(p, q):
 
 @jit
 def initialise_counters(first, last, pair, free_points, counters):
-    """Count, for rows first..last-1, the quiet third points of each pair."""
+    """Count, for rows first..last-1, the quiet third points of each pair: all but those that complete a line."""
+    numbers = 0
+    for p in range(free_points):
+        numbers ^= p
     for row in range(first, last):
         free = pair.board.points & ~U(pair.rows.representatives[row])
         counters.winner[row] = NONE
         for q in range(1, free_points):
+            end = expand(ONE << U(q), free)
             for p in range(q):
+                start = trailing_zeros(expand(ONE << U(p), free))
+                alive, last_alive = free_points - 2, numbers ^ p ^ q
+                for k in range(pair.board.lines_through.shape[1]):
+                    third = pair.board.lines_through[start, k] & ~end
+                    if third != pair.board.lines_through[start, k] and third & free:
+                        alive -= 1
+                        last_alive ^= int(popcount(free & (third - ONE)))
                 number = _pair_number(U(p), U(q))
-                alive, last_alive = 0, 0
-                for t in range(free_points):
-                    if t not in (p, q) and not _is_mill(pair, free, U(p), U(q), U(t)):
-                        alive += 1
-                        last_alive ^= t
                 counters.alive[row, number] = alive
                 counters.last[row, number] = last_alive
-
-
-@jit_inner
-def _is_mill(pair, free, p, q, t):
-    return stones_in_mills(pair.board, expand((ONE << p) | (ONE << q) | (ONE << t), free)) != 0
 
 
 @jit_inner
