@@ -9,8 +9,9 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from solver import Position, cli, open_tablebase, report
+from solver import Position, Rules, cli, open_tablebase, report
 from solver.database import Database
+from solver.resources import DISK_BYTES_PER_INDEX, memory_needed
 from solver.solving import plan, solve
 from solver.subspaces import PlacingSubspace, Subspace
 
@@ -18,7 +19,8 @@ EXAMPLES = """\
   solve.py six                                 six men's morris, both phases, into data/six
   solve.py six --set quiet_limit=40 --dir d    the same with a draw after 40 turns without a mill
   solve.py nine --max-stones 10 --threads 2    the smaller pairs of nine men's morris
-  solve.py kurnik --phase moving               the moving phase alone
+  solve.py nine --phase moving --plan          what the moving phase takes
+  solve.py kurnik --phase moving --reuse data/nine
 """
 
 
@@ -30,12 +32,17 @@ def main() -> int:
     parser.add_argument(
         "--max-stones", type=cli.positive, metavar="N", help="only pairs of the moving phase with at most N stones"
     )
+    parser.add_argument("--reuse", metavar="DIR", help="take over tables with the same values, say of nine for kurnik")
+    parser.add_argument("--plan", action="store_true", help="print what each table takes, and compute nothing")
     parser.add_argument("--threads", type=cli.positive, metavar="N", help="(default: one for each core)")
     parser.add_argument("--quiet", action="store_true", help="no progress bar and no table")
     arguments = parser.parse_args()
 
     rules = cli.parse_rules(arguments.preset, arguments.set)
     directory = Path(arguments.dir or Path("data") / rules.name)
+    if arguments.plan:
+        print_plan(rules, plan(rules, arguments.phase, arguments.max_stones))
+        return cli.EXIT_OK
     started = time.monotonic()
 
     def on_finished(subspace: Subspace, seconds: float) -> None:
@@ -50,6 +57,7 @@ def main() -> int:
         phase=arguments.phase,
         max_stones=arguments.max_stones,
         threads=arguments.threads,
+        reuse=arguments.reuse,
         progress=not arguments.quiet,
         on_finished=on_finished,
     )
@@ -64,6 +72,20 @@ def main() -> int:
         with open_tablebase(directory) as tablebase:
             print(f"the empty board of {rules.name} is a {describe(tablebase.probe(Position(rules)))}")
     return cli.EXIT_OK
+
+
+def print_plan(rules: Rules, subspaces: list[Subspace]) -> None:
+    """Positions and memory of each table, and what the job needs in all."""
+    print(f"{'table':16} {'positions':>15} {'memory':>10}")
+    for subspace in subspaces:
+        positions = subspace.index(rules.board).size * len(subspace.planes)
+        print(f"{subspace.name:16} {positions:15,} {memory_needed(rules, subspace) >> 20:7,} MB")
+    total = sum(subspace.index(rules.board).size * len(subspace.planes) for subspace in subspaces)
+    print(
+        f"{len(subspaces)} tables, {total:,} positions, at most "
+        f"{max(memory_needed(rules, s) for s in subspaces) >> 20:,} MB of memory and "
+        f"{int(total * DISK_BYTES_PER_INDEX) >> 20:,} MB of disk"
+    )
 
 
 def peak_memory() -> int | str:

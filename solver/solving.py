@@ -6,9 +6,11 @@ loses at most the subspace under way. One solver at a time works on a directory.
 
 from __future__ import annotations
 
+import os
+import shutil
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,10 +20,12 @@ import numpy as np
 import numpy.typing as npt
 from tqdm import tqdm
 
-from solver.database import Database, create_directory, lock, remove_leftovers, write_table
+from solver.database import Database, create_directory, lock, remove_leftovers, table_path, write_table
+from solver.directory import temporary_file, writing
 from solver.errors import RulesError
 from solver.kernels.board import MAX_DIRECTED_EDGES
 from solver.placing import last_layer_plane, solve_placing
+from solver.resources import check_resources
 from solver.retrograde import solve_pair
 from solver.rules import Rules, metric_of
 from solver.statistics import count_plane
@@ -97,6 +101,7 @@ def solve(
     phase: JobPhase = "all",
     max_stones: int | None = None,
     threads: int | None = None,
+    reuse: str | Path | None = None,
     progress: bool = True,
     on_finished: Callable[[Subspace, float], None] | None = None,
 ) -> SolveReport:
@@ -106,6 +111,8 @@ def solve(
     :param phase: which phase to solve; the placing phase needs the moving phase, computed before or in the same call
     :param max_stones: see :func:`plan`
     :param threads: default: all cores
+    :param reuse: a directory whose tables are taken over where its rules give them the same values, as for the
+        moving phases of `nine` and `kurnik`
     :param progress: draw a progress bar over positions, if there is a terminal to draw it on
     :param on_finished: called with each subspace that was computed and its seconds
 
@@ -118,10 +125,13 @@ def solve(
     create_directory(path, rules)
     with lock(path), Database(path, rules) as database, Workers(threads) as workers:
         remove_leftovers(path)
+        if reuse is not None:
+            _take_over(path, rules, Path(reuse), [s for s in subspaces if not database.has(s)])
         missing = [subspace for subspace in subspaces if not database.has(subspace)]
         found = tuple(subspace for subspace in subspaces if subspace not in set(missing))
         for subspace in found:
             database.table(subspace).close()  # refuses a damaged file before hours are spent on others
+        check_resources(rules, path, missing)
         total = sum(_positions(rules, subspace) for subspace in subspaces)
         bar = tqdm(total=total, unit="pos", unit_scale=True, disable=None if progress else True, smoothing=0.1)
         with bar:
@@ -133,6 +143,21 @@ def solve(
                 if on_finished is not None:
                     on_finished(subspace, seconds)
     return SolveReport(tuple(missing), found, time.monotonic() - started)
+
+
+def _take_over(path: Path, rules: Rules, reuse: Path, subspaces: Sequence[Subspace]) -> None:
+    """Link or copy the tables of another directory that have the same values. Files never change, so links are safe."""
+    with Database(reuse) as other:
+        for subspace in subspaces:
+            same = other.rules.fingerprint(subspace.phase) == rules.fingerprint(subspace.phase)
+            if same and other.has(subspace):
+                source = other.table(subspace)  # opening checks it
+                target = table_path(path, subspace)
+                with writing(target), temporary_file(target) as temporary:
+                    try:
+                        os.link(source.path, temporary)
+                    except OSError:  # another disk, or one without links
+                        shutil.copyfile(source.path, temporary)
 
 
 def _positions(rules: Rules, subspace: Subspace) -> int:

@@ -1,0 +1,88 @@
+"""How much memory and disk a job needs, and whether they are there: better refused at once than killed after hours."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from solver.errors import DatabaseError
+from solver.indexing import SubspaceIndex
+from solver.kernels.tables import stride_of
+from solver.rules import Rules
+from solver.subspaces import MovingPair, PlacingSubspace, Subspace
+
+BASE_BYTES = 700 << 20
+"""Interpreter, compiled code, index tables, frontier lists, planes kept for the next pair; measured."""
+
+DISK_BYTES_PER_INDEX = 0.45
+"""More than any rule set has taken: `nine` takes 0.34 bytes."""
+
+
+def plane_bytes(index: SubspaceIndex) -> int:
+    """Memory of one plane while it is being solved."""
+    return index.shape[0] * stride_of(index.shape[1])
+
+
+def memory_needed(rules: Rules, subspace: Subspace) -> int:
+    """Bytes that solving ``subspace`` takes at its peak: its planes and those that it is valued by."""
+    own = plane_bytes(subspace.index(rules.board))
+    if isinstance(subspace, MovingPair):
+        captured = sum(plane_bytes(pair.index(rules.board)) for pair in subspace.dependencies())
+        return BASE_BYTES + 2 * own + captured
+    after = [plane_bytes(SubspaceIndex(rules.board, *counts)) for counts in _counts_after(rules, subspace)]
+    # Codes of each, scores of the first, the best removals; the last layer may be transposed first.
+    return BASE_BYTES + own + 2 * sum(after) + after[0]
+
+
+def _counts_after(rules: Rules, subspace: PlacingSubspace) -> list[tuple[int, int]]:
+    """(white, black) stones after a placement that takes 0, 1, ... stones."""
+    white, black = subspace.white, subspace.black
+    takes = range(rules.double_mill + 1)
+    if subspace.ply % 2 == 0:
+        return [(white + 1, black - taken) for taken in takes if taken <= black]
+    return [(white - taken, black + 1) for taken in takes if taken <= white]
+
+
+def available_memory() -> int | None:
+    """Bytes that a new process can have, or None where the system does not tell."""
+    limits: list[int] = []
+    try:
+        meminfo = Path("/proc/meminfo").read_text(encoding="ascii")
+    except OSError:
+        meminfo = ""  # not Linux
+    limits += [int(line.split()[1]) << 10 for line in meminfo.splitlines() if line.startswith("MemAvailable:")]
+    try:
+        import resource
+
+        soft = resource.getrlimit(resource.RLIMIT_AS)[0]
+        if soft != resource.RLIM_INFINITY:
+            limits.append(soft)
+    except ImportError:
+        pass  # Windows
+    return min(limits, default=None)
+
+
+def check_resources(rules: Rules, directory: Path, subspaces: Sequence[Subspace]) -> None:
+    """:raises DatabaseError: where memory or disk will not do for ``subspaces``, with the numbers"""
+    if not subspaces:
+        return
+    largest = max(subspaces, key=lambda subspace: memory_needed(rules, subspace))
+    needed, available = memory_needed(rules, largest), available_memory()
+    if available is not None and needed > available:
+        raise DatabaseError(
+            f"{largest.name} needs {_megabytes(needed)} of memory, {_megabytes(available)} are available; "
+            "close other programs, or solve fewer stones"
+        )
+    indices = sum(subspace.index(rules.board).size * len(subspace.planes) for subspace in subspaces)
+    on_disk, free = int(indices * DISK_BYTES_PER_INDEX), shutil.disk_usage(directory).free
+    if on_disk > free:
+        raise DatabaseError(
+            f"{os.fspath(directory)}: {len(subspaces)} tables may need {_megabytes(on_disk)} of disk, "
+            f"{_megabytes(free)} are free; make room or choose another disk"
+        )
+
+
+def _megabytes(n: int) -> str:
+    return f"{n / (1 << 20):,.0f} MB"
