@@ -6,6 +6,7 @@ Exit status 0 if all values agree, 1 if any does not, 2 for an error such as a m
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 
 from solver import cli
@@ -17,7 +18,7 @@ from solver.workers import available_cores
 EXAMPLES = """\
   verify.py data/six                                every value of every table
   verify.py data/nine --max-stones 10               the pairs with at most ten stones
-  verify.py data/nine --sample 100000 --json v.json random positions of each plane, with a report
+  verify.py data/nine --sample 0.001 --json v.json  a thousandth of each plane, at random, with a report
 """
 
 
@@ -27,7 +28,9 @@ def main() -> int:
     parser.add_argument(
         "--max-stones", type=cli.positive, metavar="N", help="only pairs of the moving phase with at most N stones"
     )
-    parser.add_argument("--sample", type=cli.positive, metavar="N", help="N random positions of each plane")
+    parser.add_argument(
+        "--sample", type=sample_size, metavar="N", help="N random positions of each plane; below 1, this part of them"
+    )
     parser.add_argument("--seed", type=int, default=0, help="of the random choice (default: 0)")
     parser.add_argument("--threads", type=cli.positive, metavar="N", help="(default: one for each core)")
     parser.add_argument("--json", metavar="FILE", help="write the report there")
@@ -44,6 +47,17 @@ def main() -> int:
             Path(arguments.json).write_text(report.to_json() + "\n", encoding="utf-8")
     print(as_text(report))
     return cli.EXIT_OK if report.is_clean else cli.EXIT_DISAGREES
+
+
+def sample_size(text: str) -> float:
+    """An argument type: a whole number of positions, or a part of them below 1."""
+    try:
+        size = float(text)
+    except ValueError:
+        size = 0.0
+    if not (0 < size < 1 or (size >= 1 and size.is_integer())):
+        raise argparse.ArgumentTypeError(f"expected a whole number or a part between 0 and 1, got {text!r}")
+    return size
 
 
 def chosen_subspaces(directory: str, max_stones: int | None) -> list[Subspace] | None:

@@ -15,6 +15,7 @@ leads to a draw.
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -246,7 +247,7 @@ def verify(
     directory: str | Path,
     subspaces: Iterable[Subspace] | None = None,
     *,
-    sample: int | None = None,
+    sample: float | None = None,
     seed: int = 0,
     progress: bool = True,
     threads: int = 1,
@@ -257,7 +258,7 @@ def verify(
     captures lead to are in memory at a time.
 
     :param subspaces: which tables to check; default: all that are there
-    :param sample: check so many random positions of each plane; default: all of them
+    :param sample: check so many random positions of each plane, or below 1 this part of them; default: all of them
     :param seed: of the random choice
     :param progress: draw a progress bar over positions, if there is a terminal to draw it on
 
@@ -283,11 +284,11 @@ def verify(
 _Indices = range | npt.NDArray[np.int64]
 
 
-def _indices(size: int, sample: int | None, rng: np.random.Generator) -> _Indices:
+def _indices(size: int, sample: float | None, rng: np.random.Generator) -> _Indices:
     """The indices of a plane to check, ascending."""
     if sample is None or sample >= size:
         return range(size)
-    return np.sort(rng.integers(0, size, sample))
+    return np.sort(rng.integers(0, size, math.ceil(sample * size if sample < 1 else sample)))
 
 
 def _verify_plane(
