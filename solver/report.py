@@ -26,6 +26,9 @@ CSV_COLUMNS = (
 )
 
 
+RESOURCE_COLUMNS = ("table", "seconds", "file_bytes")
+
+
 @dataclass(frozen=True)
 class SubspaceReport:
     """Counts of one subspace with one side to move.
@@ -35,6 +38,7 @@ class SubspaceReport:
     :param longest: distance of the longest win and loss in plies; None where there is none or none is stored
     :param examples: position text of a longest win and a longest loss
     :param seconds: what computing its file took
+    :param file_bytes: the size of its file
     """
 
     subspace: Subspace
@@ -47,6 +51,7 @@ class SubspaceReport:
     longest: tuple[int | None, int | None]
     examples: tuple[str | None, str | None]
     seconds: float
+    file_bytes: int
 
 
 def subspace_reports(database: Database) -> list[SubspaceReport]:
@@ -86,20 +91,24 @@ def _report(database: Database, subspace: Subspace, plane: Plane) -> SubspaceRep
         (longest[0], longest[1]),
         (attributes.get("longest_win_example"), attributes.get("longest_loss_example")),
         float(table.attributes["seconds"]),
+        table.path.stat().st_size,
     )
 
 
-def to_csv(rules_name: str, reports: Iterable[SubspaceReport]) -> str:
-    """The moving phase as CSV with :data:`CSV_COLUMNS`; a longest line that does not exist is 0."""
+def to_csv(rules_name: str, reports: Iterable[SubspaceReport], with_resources: bool = False) -> str:
+    """The moving phase as CSV with :data:`CSV_COLUMNS`; a longest line that does not exist is 0.
+
+    :param with_resources: also the table, the seconds that it took and its size; both planes of a table have the same
+    """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(CSV_COLUMNS)
+    writer.writerow([*CSV_COLUMNS, *(RESOURCE_COLUMNS if with_resources else ())])
     for report in reports:
         if isinstance(report.subspace, MovingPair):
             longest = [depth or 0 for depth in report.longest]
-            writer.writerow(
-                [rules_name, report.mover_stones, report.opponent_stones, *report.raw, *report.classes, *longest]
-            )
+            row = [rules_name, report.mover_stones, report.opponent_stones, *report.raw, *report.classes, *longest]
+            resources = [report.subspace.name, report.seconds, report.file_bytes]
+            writer.writerow(row + (resources if with_resources else []))
     return out.getvalue()
 
 
