@@ -17,9 +17,16 @@ EXIT_OK, EXIT_DISAGREES, EXIT_ERROR, EXIT_INTERRUPTED = 0, 1, 2, 130
 _WORDS = {"true": True, "on": True, "yes": True, "false": False, "off": False, "no": False}
 
 
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong with the arguments on one line, as for every other error."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(EXIT_ERROR, f"error: {message}; see {self.prog} --help\n")
+
+
 def parser(description: str, examples: str) -> argparse.ArgumentParser:
     """An argument parser whose help ends with examples."""
-    return argparse.ArgumentParser(
+    return _Parser(
         description=description,
         epilog=f"examples:\n{examples}",
         formatter_class=argparse.RawDescriptionHelpFormatter,

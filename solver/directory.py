@@ -122,6 +122,8 @@ def create_directory(path: str | Path, rules: Rules) -> None:
     :raises DatabaseError: where it cannot be made or written
     """
     path = Path(path)
+    if path.exists() and not path.is_dir():
+        raise DatabaseError(f"{path}: is a file, expected a directory; choose another name")
     with writing(path):
         path.mkdir(parents=True, exist_ok=True)
         if not (path / _RULES_FILE).exists():
