@@ -82,7 +82,6 @@ class _Layer:
 
     def __init__(self, rules: Rules, subspace: PlacingSubspace, source: LayerSource, workers: Workers) -> None:
         self.rules, self.subspace, self.workers = rules, subspace, workers
-        self._source = source
         self._planes: dict[tuple[int, int], Codes | None] = {}
         highest = 0
         for counts in self._successors():

@@ -196,7 +196,6 @@ def _pair_tables(rules: Rules, index: SubspaceIndex) -> tables.Pair:
         columns=index.columns,
         quiet=quiet,
         closing=closing,
-        row_flies=row_flies,
         column_flies=column_flies,
         edge_bits=edge_bits,
     )

@@ -37,10 +37,10 @@ class Workers:
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
 
-    def chunks(self, rows: int, most: int | None = None) -> list[tuple[int, int]]:
-        """Ranges (first, last) that cover ``rows``; few if there is little to do (``most``)."""
-        n = 1 if self._pool is None else min(rows, self.threads * _CHUNKS_PER_THREAD, most or rows)
-        bounds = [rows * k // max(n, 1) for k in range(max(n, 1) + 1)]
+    def chunks(self, rows: int) -> list[tuple[int, int]]:
+        """Ranges (first, last) that cover ``rows``."""
+        n = 1 if self._pool is None else max(1, min(rows, self.threads * _CHUNKS_PER_THREAD))
+        bounds = [rows * k // n for k in range(n + 1)]
         return list(pairwise(bounds))
 
     def map(self, function: Callable[[int, int], T], ranges: list[tuple[int, int]]) -> list[T]:

@@ -45,7 +45,6 @@ class Pair(NamedTuple):
     columns: ColumnTable
     quiet: RowMoves
     closing: RowMoves  # moves that complete a mill
-    row_flies: bool
     column_flies: bool
     edge_bits: npt.NDArray[np.uint32]  # (R, 64) the two ends of a directed edge, compressed to the row's free points
 
