@@ -140,9 +140,10 @@ def prepare_pair(
     row_captures = _row_captures(index, pair, source)
     column_captures = _column_captures(index, pair, source)
     captured = [row_captures.plane] + ([column_captures.plane] if column_captures else [])
-    if any(plane.dtype.itemsize > np.dtype(value_type).itemsize for plane in captured):
-        raise CodeOverflowError
     book = _code_book(rules, kernel_pair, index, value_type)
+    # Scores have room for codes up to top - 4.
+    if any(int(plane.max()) > book.top_score - 4 for plane in captured):
+        raise CodeOverflowError
     rows, columns = index.shape
     row_side = _new_side(rows, columns, value_type)
     other = _new_side(rows, columns, value_type)

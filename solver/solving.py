@@ -13,6 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import combinations
 from pathlib import Path
 from typing import Literal
 
@@ -91,6 +92,10 @@ def _check_supported(rules: Rules) -> None:
     if rules.double_mill > 1 and board.max_mills_by_slide > 1:
         raise RulesError(
             f"on board {board.name!r} a slide can complete two mills; the solver takes such boards with double_mill=1"
+        )
+    if rules.double_mill > 1 and any((a & b).bit_count() > 1 for a, b in combinations(board.line_masks, 2)):
+        raise RulesError(
+            f"on board {board.name!r} two lines share two points; the solver takes such boards with double_mill=1"
         )
 
 

@@ -71,6 +71,10 @@ class PlacingSubspace:
     white: int
     black: int
 
+    def __post_init__(self) -> None:
+        if min(self.ply, self.white, self.black) < 0:
+            raise ValueError(f"a placing subspace counts from 0, got {self}")
+
     @property
     def name(self) -> str:
         """The stem of the file name, such as ``placing_07_4-3``."""

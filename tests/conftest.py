@@ -1,9 +1,14 @@
 """Fixtures and settings for all tests."""
 
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from solver.rules import Rules, get_rules
+from solver.solving import solve
 
 # The first example of a test may have to wait for the compiler.
 settings.register_profile("compiled", deadline=None)
@@ -14,3 +19,40 @@ settings.load_profile("compiled")
 def golden() -> Path:
     """The folder of the golden data; its README names the sources."""
     return Path(__file__).parent / "data"
+
+
+@pytest.fixture(scope="session")
+def solved(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Rules], Path]:
+    """Gives the directory of a rule set, solved at first use. Tests read it; those that write work on a copy."""
+    base = tmp_path_factory.mktemp("solved")
+
+    @cache
+    def directory(rules: Rules) -> Path:
+        solve(rules, base / rules.name, progress=False)
+        return base / rules.name
+
+    return directory
+
+
+@pytest.fixture(scope="session")
+def six(solved: Callable[[Rules], Path]) -> Path:
+    """The solved directory of ``six``."""
+    return solved(get_rules("six"))
+
+
+@pytest.fixture(scope="session")
+def six_double(solved: Callable[[Rules], Path]) -> Path:
+    """The solved directory of ``six-double``."""
+    return solved(get_rules("six-double"))
+
+
+@pytest.fixture(scope="session")
+def six_limited(solved: Callable[[Rules], Path]) -> Path:
+    """The solved directory of ``six`` with a quiet limit of 40."""
+    return solved(get_rules("six", quiet_limit=40))
+
+
+@pytest.fixture(scope="session")
+def five(solved: Callable[[Rules], Path]) -> Path:
+    """The solved directory of ``five``."""
+    return solved(get_rules("five"))
