@@ -8,7 +8,7 @@ import numpy.typing as npt
 from solver.placing import last_layer_plane, solve_placing
 from solver.retrograde import solve_pair
 from solver.rules import Rules, metric_of
-from solver.subspaces import MovingPair, PlacingSubspace, Plane, Subspace, moving_pairs, placing_subspaces
+from solver.subspaces import PlacingSubspace, Plane, Subspace, moving_pairs, placing_subspaces
 from solver.values import Value, decode
 from solver.workers import Workers
 from tests.tables import Key, key_of

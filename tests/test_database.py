@@ -303,7 +303,7 @@ def test_no_directory(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_text("")
     for path in (file, file / "below"):
-        with pytest.raises(DatabaseError, match="cannot be written|is a file") as error:
+        with pytest.raises(DatabaseError, match=r"cannot be written|is a file") as error:
             create_directory(path, SIX)
         assert "\n" not in str(error.value)
 

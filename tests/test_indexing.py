@@ -1,5 +1,4 @@
-"""The index: classes and canonical forms against brute force, rank and unrank, sizes against Burnside's lemma and
-published figures."""
+"""The index: classes against brute force, rank and unrank, sizes against Burnside's lemma and published figures."""
 
 from itertools import combinations, product
 from math import comb
@@ -30,7 +29,11 @@ from tests.small_boards import NINE_POINTS, NINE_POINTS_DIAGONALS
 
 # 10 points in a ring with two lines: two symmetries, and masks that span two bytes.
 RING = Board(
-    "ring", tuple(f"a{p}" for p in range(10)), tuple((p, (p + 1) % 10) for p in range(10)), ((0, 1, 2), (5, 6, 7)), (10,)
+    "ring",
+    tuple(f"a{p}" for p in range(10)),
+    tuple((p, (p + 1) % 10) for p in range(10)),
+    ((0, 1, 2), (5, 6, 7)),
+    (10,),
 )
 # No two points are alike.
 PATH = Board(

@@ -140,8 +140,8 @@ for board in (NINE_POINTS, NINE_POINTS_DIAGONALS):
     for flying in (False, True):
         for quiet_limit in (0, 3):
             solve_all(Rules("small", board, 4, flying, 1, quiet_limit))
-for rules in (get_rules("six"), get_rules("six-double"), get_rules("six", quiet_limit=40), get_rules("six", flying=True)):
-    solve_all(rules, threads=2)
+for switches in ({}, {"double_mill": 2}, {"quiet_limit": 40}, {"flying": True}):
+    solve_all(get_rules("six", **switches), threads=2)
 solve_moving(get_rules("nine"), max_stones=8, threads=2)
 print("done")
 """

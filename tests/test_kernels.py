@@ -219,7 +219,7 @@ def test_scores_order_what_a_side_can_reach(metric: Metric, value_type) -> None:
 @pytest.mark.parametrize("most_turns", [0, 3, 54, 200])
 def test_counts_fit_between_codes_and_never(value_type, most_turns: int) -> None:
     book = code_book(Metric.DTM, value_type, most_turns)
-    assert 0 < book.first_count
+    assert book.first_count > 0
     assert book.first_count + most_turns < book.never <= np.iinfo(value_type).max
 
 
@@ -403,7 +403,8 @@ def test_columns_after_taking_and_placing_a_stone(free: int, stones: int) -> Non
 
 
 @pytest.mark.parametrize(
-    ("board", "a", "b"), [(BOARD_16, 2, 4), (BOARD_16, 3, 3), (BOARD_24, 2, 3), (TWISTED, 1, 3)],
+    ("board", "a", "b"),
+    [(BOARD_16, 2, 4), (BOARD_16, 3, 3), (BOARD_24, 2, 3), (TWISTED, 1, 3)],
     ids=lambda value: getattr(value, "name", value),
 )
 def test_transposed_planes_hold_the_same_positions(board: Board, a: int, b: int) -> None:
@@ -504,12 +505,11 @@ def test_pair_counters_at_first(board: Board, stones: int) -> None:
         with Workers(1) as workers:
             counters = _pair_counters(case.pair, case.index, workers)
         free_points = members(int(case.free))
-        for number, (q, p) in enumerate((q, p) for q in range(len(free_points)) for p in range(q)):
+        for number, (q, p) in enumerate((high, low) for high in range(len(free_points)) for low in range(high)):
             thirds = [
                 t
                 for t, point in enumerate(free_points)
-                if t not in (p, q)
-                and not slow_mills(board, 1 << free_points[p] | 1 << free_points[q] | 1 << point)
+                if t not in (p, q) and not slow_mills(board, 1 << free_points[p] | 1 << free_points[q] | 1 << point)
             ]
             assert counters.alive[case.row, number] == len(thirds)
             assert counters.last[case.row, number] == np.bitwise_xor.reduce(thirds or [0])

@@ -1,7 +1,6 @@
 """The placing phase: value by value against the naive solver, by a forward search, and against published values."""
 
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +20,7 @@ from solver.subspaces import COLUMN_TO_MOVE, ROW_TO_MOVE, MovingPair, PlacingSub
 from solver.values import Value, decode
 from solver.workers import Workers
 from tests import naive
-from tests.planes import Planes, disagreements, positions, solve_all, solve_moving, value_of_start
+from tests.planes import Planes, disagreements, positions, solve_all, value_of_start
 from tests.small_boards import NINE_POINTS, NINE_POINTS_DIAGONALS, geometry
 from tests.tables import naive_values
 
@@ -50,7 +49,9 @@ def placing_only(done: Planes) -> Planes:
 @pytest.mark.parametrize("double_mill", [1, 2])
 @pytest.mark.parametrize("flying", [False, True])
 @pytest.mark.parametrize("board", [NINE_POINTS, NINE_POINTS_DIAGONALS], ids=lambda board: board.name)
-def test_every_value_is_that_of_the_naive_solver(board: Board, flying: bool, double_mill: int, quiet_limit: int) -> None:
+def test_every_value_is_that_of_the_naive_solver(
+    board: Board, flying: bool, double_mill: int, quiet_limit: int
+) -> None:
     rules = Rules("small", board, 3, flying, double_mill, quiet_limit)
     compared, wrong = disagreements(rules, solved(rules), naive_values(rules))
     assert compared > 500
@@ -210,7 +211,7 @@ def test_all_reachable_positions(
     longest: tuple[int, int],
     request: pytest.FixtureRequest,
 ) -> None:
-    """Published counts: ``REFERENCES.md``, Sizes (Liou 2026; GamesmanOne). Every position is looked up in the tables."""
+    """Published counts: ``REFERENCES.md``, Sizes (Liou 2026; GamesmanOne). Each position is looked up in the tables."""
     rules = get_rules(name)
     keys, orbits = forward_search(rules, 2_700_000)
     assert len(keys) == classes
@@ -248,8 +249,8 @@ def seven_men(flying: bool) -> Rules:
     edges = [(BOARD_16.points[a], BOARD_16.points[b]) for a, b in BOARD_16.edges]
     lines = [[BOARD_16.points[p] for p in line] for line in BOARD_16.lines]
     edges += [(inner, "c3") for inner in ("b3", "c4", "d3", "c2")]
-    lines += [f"{outer} {inner} c3".split() for outer, inner in (("a3", "b3"), ("c5", "c4"), ("e3", "d3"), ("c1", "c2"))]
-    lines += ["b3 c3 d3".split(), "c4 c3 c2".split()]
+    lines += [[outer, inner, "c3"] for outer, inner in (("a3", "b3"), ("c5", "c4"), ("e3", "d3"), ("c1", "c2"))]
+    lines += [["b3", "c3", "d3"], ["c4", "c3", "c2"]]
     return Rules("seven", Board.from_names("17 points", points, edges, lines, [8, 8, 1]), 7, flying)
 
 

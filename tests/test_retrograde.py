@@ -92,9 +92,7 @@ def test_golden_counts_of_nine_up_to_ten_stones() -> None:
 
 def test_three_against_three_by_depth() -> None:
     """``REFERENCES.md``, Moving phase: classes of 3-3 of nine men by plies."""
-    wins = (
-        "1:66472 3:33775 5:16651 7:6619 9:4770 11:2561 13:3808 15:2506 17:1185 19:776 21:1125 23:346 25:27"
-    )
+    wins = "1:66472 3:33775 5:16651 7:6619 9:4770 11:2561 13:3808 15:2506 17:1185 19:776 21:1125 23:346 25:27"
     losses = "2:3125 4:4700 6:3998 8:2496 10:2099 12:2160 14:2261 16:2387 18:2116 20:2122 22:1079 24:123 26:70"
     published = {int(depth): int(count) for depth, count in (pair.split(":") for pair in f"{wins} {losses}".split())}
     codes = solved(get_rules("nine"), 8, threads=2)[MovingPair(3, 3)][ROW_TO_MOVE]
@@ -143,9 +141,12 @@ def test_every_value_on_random_boards(seed: int) -> None:
     """About half a minute: ``python -m pytest tests/test_retrograde.py -m slow -k random_boards``."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(7, 12))
-    pairs, triples = ([tuple(sorted(rng.choice(n, size, replace=False).tolist())) for _ in range(2 * n)] for size in (2, 3))
-    edges = tuple({*((p, p + 1) for p in range(n - 1)), *pairs[: rng.integers(0, n)]})
-    lines = tuple(set(triples[: rng.integers(1, n)]))
+
+    def some(size: int, at_most: int) -> set[tuple]:
+        return {tuple(sorted(rng.choice(n, size, replace=False).tolist())) for _ in range(rng.integers(1, at_most))}
+
+    edges = tuple({*((p, p + 1) for p in range(n - 1)), *some(2, n)})
+    lines = tuple(some(3, n))
     board = Board("random", tuple(f"a{p}" for p in range(n)), edges, lines, (n,))
     rules = Rules("random", board, int(rng.integers(3, n // 2 + 1)), bool(seed % 2), 1, int(rng.choice([0, 0, 1, 4])))
     assert disagreements(rules, solve_moving(rules), naive_values(rules))[1] == []
@@ -157,8 +158,8 @@ def test_every_value_on_random_boards(seed: int) -> None:
 def same(one: Planes, two: Planes) -> bool:
     """Whether all codes are equal, whatever their type."""
     return one.keys() == two.keys() and all(
-        one[pair].keys() == two[pair].keys() and all((one[pair][plane] == two[pair][plane]).all() for plane in one[pair])
-        for pair in one
+        planes.keys() == two[pair].keys() and all((codes == two[pair][plane]).all() for plane, codes in planes.items())
+        for pair, planes in one.items()
     )
 
 

@@ -149,8 +149,7 @@ def test_only_missing_tables_are_computed(copy: Path, six: Path) -> None:
 
 def test_a_job_in_parts_gives_the_same_values(six: Path, tmp_path: Path) -> None:
     rules = get_rules("six")
-    parts = [{"max_stones": 6}, {"max_stones": 9, "threads": 1}, {"phase": "moving"}, {"phase": "placing", "threads": 3}]
-    for part in parts:
+    for part in ({"max_stones": 6}, {"max_stones": 9, "threads": 1}, {"phase": "moving"}, {"phase": "placing"}):
         solve(rules, tmp_path, progress=False, **part)
     assert values(tmp_path) == values(six)
 
@@ -222,7 +221,7 @@ def test_a_killed_job_goes_on(six: Path, tmp_path: Path) -> None:
     report = solve(get_rules("six"), tmp_path, progress=False)
     assert len(report.found) == len(after)
     assert values(tmp_path) == values(six), f"seed {seed}"
-    assert {path.name for path in tmp_path.iterdir()} == {path.name for path in six.iterdir()}, "something was left over"
+    assert {path.name for path in tmp_path.iterdir()} == {path.name for path in six.iterdir()}, "something is left over"
 
 
 # What is refused
@@ -235,7 +234,13 @@ def test_a_second_solver_is_refused(six: Path) -> None:
 
 
 def test_a_solver_in_another_process_is_refused(tmp_path: Path) -> None:
-    holder = "import sys; from solver.directory import lock\nwith lock(sys.argv[1]): print(flush=True); sys.stdin.read()"
+    holder = """
+import sys
+from solver.directory import lock
+with lock(sys.argv[1]):
+    print(flush=True)
+    sys.stdin.read()
+"""
     with subprocess.Popen(
         [sys.executable, "-c", holder, str(tmp_path)],
         env=os.environ | {"PYTHONPATH": str(ROOT)},
@@ -253,7 +258,11 @@ def test_a_solver_in_another_process_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("switches", "words"),
-    [({"stones": 5}, "stones=6 instead of 5"), ({"quiet_limit": 7}, "quiet_limit=0"), ({"double_mill": 2}, "double_mill=1")],
+    [
+        ({"stones": 5}, "stones=6 instead of 5"),
+        ({"quiet_limit": 7}, "quiet_limit=0"),
+        ({"flying": True}, "flying=False"),
+    ],
 )
 def test_a_directory_of_other_rules_is_refused(six: Path, switches: dict, words: str) -> None:
     before = states(six)
@@ -300,7 +309,7 @@ def test_a_damaged_value_is_refused_when_it_is_needed(copy: Path) -> None:
 
 
 def test_the_placing_phase_needs_the_moving_phase(tmp_path: Path) -> None:
-    with pytest.raises(MissingTableError, match=r"no table moving_\d-\d for the rules 'six'; compute it: .*solve\.py six"):
+    with pytest.raises(MissingTableError, match=r"no table moving_\d-\d for .* 'six'; compute it: .*solve\.py six"):
         solve(get_rules("six"), tmp_path, phase="placing", progress=False)
     assert names(tmp_path) == set()
 
@@ -452,7 +461,7 @@ def test_draws_are_never_lost(tablebase: Tablebase, attack: str) -> None:
 
 @by_game
 def test_the_quiet_turns_so_far_do_not_lose_a_won_game(tablebase: Tablebase) -> None:
-    """Under a quiet limit a win goes on from any count of quiet turns that leaves it one; elsewhere counts are nothing."""
+    """Under a quiet limit a win goes on from any count of quiet turns that leaves it one; else counts do not matter."""
     rng, rules = random.Random(4), tablebase.rules
     wins = (pos for pos in random_positions(tablebase, 1, rng) if pos.phase == "moving")
     for pos in islice(wins, 25):
@@ -461,9 +470,7 @@ def test_the_quiet_turns_so_far_do_not_lose_a_won_game(tablebase: Tablebase) -> 
         for quiet_turns, wdl in ((most, 1), (most + 1, 0 if rules.quiet_limit else 1)):
             if quiet_turns > (rules.quiet_limit or 1000):
                 continue
-            late = Position.from_stones(
-                rules, white=pos.white, black=pos.black, turn=pos.turn, quiet_turns=quiet_turns
-            )
+            late = Position.from_stones(rules, white=pos.white, black=pos.black, turn=pos.turn, quiet_turns=quiet_turns)
             assert tablebase.probe_wdl(late) == wdl
             winner = pos.turn
             while late.outcome() is None and wdl == 1 and rules.quiet_limit:

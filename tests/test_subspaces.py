@@ -63,7 +63,7 @@ def test_names_by_hand() -> None:
         "moving_05-4",
         "moving_5-4-3",
         "moving_5-4 ",
-        "moving_٥-٤",
+        "moving_\N{ARABIC-INDIC DIGIT FIVE}-4",
         "Moving_5-4",
         "moving_5-4.h5",
         "placing_7_4-3",
