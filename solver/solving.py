@@ -24,6 +24,7 @@ from tqdm import tqdm
 from solver.database import Database, create_directory, lock, remove_leftovers, table_path, write_table
 from solver.directory import temporary_file, writing
 from solver.errors import RulesError
+from solver.indexing import symmetry_tables
 from solver.kernels.board import MAX_DIRECTED_EDGES
 from solver.placing import last_layer_plane, solve_placing
 from solver.resources import check_resources
@@ -89,6 +90,10 @@ def _check_supported(rules: Rules) -> None:
         raise RulesError(
             f"board {board.name!r} has {len(board.edges)} edges; the solver takes {MAX_DIRECTED_EDGES // 2}"
         )
+    try:
+        symmetry_tables(board)
+    except ValueError as error:
+        raise RulesError(str(error)) from None
     if rules.double_mill > 1 and board.max_mills_by_slide > 1:
         raise RulesError(
             f"on board {board.name!r} a slide can complete two mills; the solver takes such boards with double_mill=1"
