@@ -64,9 +64,8 @@ def test_every_value_with_four_stones_a_side(quiet_limit: int) -> None:
     assert disagreements(rules, solved(rules), naive_values(rules))[1] == []
 
 
-@pytest.mark.parametrize("double_mill", [1, 2])
-def test_every_value_with_five_stones_a_side(double_mill: int) -> None:
-    rules = Rules("five", RING, 5, flying=False, double_mill=double_mill)
+def test_every_value_with_five_stones_a_side() -> None:
+    rules = Rules("five", RING, 5, flying=False, double_mill=2)
     compared, wrong = disagreements(rules, solved(rules), naive_values(rules))
     assert compared > 10_000
     assert wrong == []

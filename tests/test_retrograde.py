@@ -191,7 +191,7 @@ def test_short_frontier_lists_give_the_same_values(
     rules: Rules, max_stones: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Frontiers longer than the limit are cut into slabs of rows."""
-    monkeypatch.setattr(retrograde, "_FRONTIER_LIMIT", 50)
+    monkeypatch.setattr(retrograde, "_FRONTIER_LIMIT", 500)
     assert same(solve_moving(rules, 7, threads=2), solved(rules, 7))
 
 

@@ -189,7 +189,7 @@ def test_query_as_json(run: Run, three: Path, text: str) -> None:
     ("text", "value", "winner", "reason"),
     [
         ("WW....../BBB..... w 0,0 0", (-1, 0), "black", "stones"),
-        ("WW....../BBB..... b 0,0 0", (1, 1), "black", "stones"),
+        ("WW....../BBB..... b 0,0 0", (1, 0), "black", "stones"),
         ("WWWB...B/.B...... w 0,0 0", (-1, 0), "black", "blocked"),
     ],
 )
