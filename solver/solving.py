@@ -130,6 +130,8 @@ def solve(
     :raises MissingTableError: for the placing phase without the tables of the moving phase
     """
     started = time.monotonic()
+    if threads is not None and threads < 1:
+        raise RulesError(f"threads={threads}: expected at least 1")
     subspaces = plan(rules, phase, max_stones)
     path = Path(directory)
     create_directory(path, rules)

@@ -29,7 +29,7 @@ from tqdm import tqdm
 
 from solver.bitboard import U, by_bytes, compress, expand
 from solver.database import Database, position_text
-from solver.errors import SolverError
+from solver.errors import MissingTableError, SolverError
 from solver.indexing import (
     ClassTable,
     Masks,
@@ -271,6 +271,8 @@ def verify(
         report = VerifyReport(database.rules.name)
         chosen = database.subspaces() if subspaces is None else list(subspaces)
         planes = [(subspace, plane) for subspace in chosen for plane in subspace.planes]
+        if not planes:
+            raise MissingTableError(f"{directory}: no tables to check; compute some with scripts/solve.py")
         indices = [_indices(subspace.index(database.rules.board).size, sample, rng) for subspace, _ in planes]
         total = sum(map(len, indices))
         with tqdm(total=total, unit="pos", unit_scale=True, disable=None if progress else True) as bar:

@@ -366,3 +366,20 @@ def test_values_of_equivalent_positions_agree(tmp_path: Path) -> None:
                 wdl, depth = tablebase.probe_many([white], [black], 0)
                 assert depth[0] == (row - 1 if row else NO_DEPTH)
                 assert wdl[0] == (0 if row == 0 else -1 if row % 2 else 1)
+
+
+@pytest.mark.parametrize(
+    ("black_began", "white_began"),
+    [
+        ("B......./........ w 6,5 0", "W......./........ b 5,6 0"),
+        ("WW....../BB...... b 4,4 0", "BB....../WW...... w 4,4 0"),
+    ],
+)
+def test_games_that_black_began_are_the_same_with_the_colours_exchanged(
+    six: Path, black_began: str, white_began: str
+) -> None:
+    rules = get_rules("six")
+    with open_tablebase(six) as tablebase:
+        one, other = (Position.from_fen(rules, text) for text in (black_began, white_began))
+        assert tablebase.probe(one) == tablebase.probe(other)
+        assert [(str(m), v) for m, v in tablebase.moves(one)] == [(str(m), v) for m, v in tablebase.moves(other)]

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import pytest
 
 from solver import resources
-from solver.errors import DatabaseError
+from solver.database import create_directory
+from solver.errors import DatabaseError, MissingTableError, RulesError
 from solver.resources import BASE_BYTES, check_resources, memory_needed
 from solver.rules import get_rules
 from solver.solving import plan, solve
@@ -64,6 +65,19 @@ def test_tables_with_the_same_values_are_taken_over(six: Path, tmp_path: Path) -
     assert len(report.found) == 10
     assert {subspace.phase for subspace in report.computed} == {"placing"}
     assert verify(tmp_path / "double", sample=0.05, progress=False).is_clean
+
+
+@pytest.mark.parametrize("threads", [0, -1])
+def test_too_few_threads_are_refused_before_anything_is_done(threads: int, tmp_path: Path) -> None:
+    with pytest.raises(RulesError, match="expected at least 1"):
+        solve(SIX, tmp_path / "six", threads=threads, progress=False)
+    assert not (tmp_path / "six").exists()
+
+
+def test_nothing_to_verify_is_an_error(tmp_path: Path) -> None:
+    create_directory(tmp_path / "six", SIX)
+    with pytest.raises(MissingTableError, match="no tables to check"):
+        verify(tmp_path / "six", progress=False)
 
 
 def test_tables_with_other_values_are_not_taken_over(six: Path, tmp_path: Path) -> None:

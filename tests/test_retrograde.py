@@ -86,7 +86,7 @@ def test_golden_counts_of_nine_up_to_eight_stones() -> None:
 
 @pytest.mark.slow
 def test_golden_counts_of_nine_up_to_ten_stones() -> None:
-    """About two minutes and 2 GB: ``python -m pytest tests/test_retrograde.py -m slow -k ten_stones``."""
+    """About ten seconds: ``python -m pytest tests/test_retrograde.py -m slow -k ten_stones``."""
     check_rows(get_rules("nine"), solve_moving(get_rules("nine"), 10, threads=2), rows_of_nine(9, 10))
 
 
