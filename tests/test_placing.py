@@ -58,7 +58,7 @@ def test_every_value_is_that_of_the_naive_solver(
     assert wrong == []
 
 
-@pytest.mark.parametrize("quiet_limit", [0, 3])
+@pytest.mark.parametrize("quiet_limit", [pytest.param(0, marks=pytest.mark.slow), 3])
 def test_every_value_with_four_stones_a_side(quiet_limit: int) -> None:
     rules = Rules("four", NINE_POINTS, 4, flying=True, quiet_limit=quiet_limit)
     assert disagreements(rules, solved(rules), naive_values(rules))[1] == []
@@ -253,7 +253,7 @@ def seven_men(flying: bool) -> Rules:
     return Rules("seven", Board.from_names("17 points", points, edges, lines, [8, 8, 1]), 7, flying)
 
 
-@pytest.mark.parametrize("flying", [False, True])
+@pytest.mark.parametrize("flying", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_seven_men_are_won_by_the_centre_alone(flying: bool) -> None:
     """A board of one's own, whose lines cross the bytes of a mask: won in 25 plies (GamesmanOne)."""
     rules = seven_men(flying)
