@@ -134,6 +134,7 @@ class TestPlacing:
 @pytest.mark.parametrize(
     ("file", "limit"), [("subspaces.csv", 0), pytest.param("quiet_limit.csv", 40, marks=pytest.mark.slow)]
 )
+@pytest.mark.slow
 def test_golden_counts_of_three_against_three_on_16_points(golden: Path, file: str, limit: int) -> None:
     with (golden / file).open(newline="") as lines:
         rows = list(csv.DictReader(lines))

@@ -64,6 +64,7 @@ def test_every_value_with_four_stones_a_side(quiet_limit: int) -> None:
     assert disagreements(rules, solved(rules), naive_values(rules))[1] == []
 
 
+@pytest.mark.slow
 def test_every_value_with_five_stones_a_side() -> None:
     rules = Rules("five", RING, 5, flying=False, double_mill=2)
     compared, wrong = disagreements(rules, solved(rules), naive_values(rules))
@@ -254,6 +255,7 @@ def seven_men(flying: bool) -> Rules:
 
 
 @pytest.mark.parametrize("flying", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_seven_men_are_won_by_the_centre_alone(flying: bool) -> None:
     """A board of one's own, whose lines cross the bytes of a mask: won in 25 plies (GamesmanOne)."""
     rules = seven_men(flying)
@@ -281,6 +283,7 @@ def test_threads_give_the_same_values(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["six", "six-double"])
 @pytest.mark.parametrize("shift", [100, 132, 134, 136, 138, 140, 142, 250, 1000])
+@pytest.mark.slow
 def test_longer_distances_take_two_bytes(name: str, shift: int) -> None:
     """Where no turn ends the game, values are longer by as much as all values after them are, whatever their width."""
     rules = get_rules(name)

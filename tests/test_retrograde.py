@@ -174,6 +174,7 @@ by_rules = pytest.mark.parametrize(("rules", "max_stones"), WAYS, ids=lambda val
 
 
 @by_rules
+@pytest.mark.slow
 def test_two_bytes_give_the_same_values(rules: Rules, max_stones: int | None) -> None:
     wide = solve_moving(rules, max_stones, value_type=np.uint16)
     assert {codes.dtype for planes in wide.values() for codes in planes.values()} == {np.dtype(np.uint16)}
@@ -187,6 +188,7 @@ def test_threads_give_the_same_values(rules: Rules, max_stones: int | None) -> N
 
 
 @by_rules
+@pytest.mark.slow
 def test_short_frontier_lists_give_the_same_values(
     rules: Rules, max_stones: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -224,6 +226,7 @@ def small_code_book(first_count: int):
 
 @pytest.mark.parametrize("first_count", [2, 3, 4, 10, 27, 40, 120])
 @pytest.mark.parametrize("rules", [WAYS[0][0], WAYS[2][0]], ids=lambda rules: rules.name)
+@pytest.mark.slow
 def test_codes_that_do_not_fit_one_byte_take_two(
     rules: Rules, first_count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
