@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 from solver import Position, Rules, cli, open_tablebase, report
 from solver.database import Database
-from solver.resources import DISK_BYTES_PER_INDEX, memory_needed
+from solver.resources import DISK_BYTES_PER_INDEX, memory_needed, peak_memory
 from solver.solving import plan, solve
 from solver.subspaces import PlacingSubspace, Subspace
 
@@ -48,7 +48,7 @@ def main() -> int:
     def on_finished(subspace: Subspace, seconds: float) -> None:
         if not arguments.quiet and seconds >= 1:
             total = time.monotonic() - started
-            line = f"{subspace.name}: {seconds:.1f} s, {total:.0f} s in all, peak memory {peak_memory()} MB"
+            line = f"{subspace.name}: {seconds:.1f} s, {total:.0f} s in all, peak memory {in_megabytes(peak_memory())}"
             tqdm.write(line, file=sys.stderr)
 
     done = solve(
@@ -66,7 +66,7 @@ def main() -> int:
             print(report.to_text(report.subspace_reports(database)))
     print(
         f"{len(done.computed)} tables computed, {len(done.found)} found, "
-        f"in {time.monotonic() - started:.1f} s, peak memory {peak_memory()} MB"
+        f"in {time.monotonic() - started:.1f} s, peak memory {in_megabytes(done.peak_memory)}"
     )
     if PlacingSubspace(0, 0, 0) in plan(rules, arguments.phase, arguments.max_stones):
         with open_tablebase(directory) as tablebase:
@@ -88,13 +88,8 @@ def print_plan(rules: Rules, subspaces: list[Subspace]) -> None:
     )
 
 
-def peak_memory() -> int | str:
-    """The most memory that this process has had, in MB; "?" where the system does not tell."""
-    try:
-        import resource
-    except ImportError:  # Windows
-        return "?"
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // (1 << 20 if sys.platform == "darwin" else 1 << 10)
+def in_megabytes(size: int | None) -> str:
+    return "?" if size is None else f"{size >> 20} MB"
 
 
 def describe(value: tuple[int, int | None]) -> str:

@@ -26,6 +26,14 @@ def score_of_code(metric: Metric, top: int) -> npt.NDArray[np.int64]:
     return score
 
 
+def code_of_score(top: int) -> npt.NDArray[np.int64]:
+    """The code of a position by the score of its best turn; (top + 1,)."""
+    score, draw_score = np.arange(top + 1), (top + 1) // 2
+    code = np.where(score > draw_score, 2 * (top - score), np.maximum(2 * score - 1, 1))
+    code[draw_score] = DRAW
+    return code
+
+
 def code_book(metric: Metric, value_type: type[np.unsignedinteger], most_turns: int) -> CodeBook:
     """The constants for values of ``value_type`` where a position has at most ``most_turns`` turns without a mill."""
     top = int(np.iinfo(value_type).max)
@@ -38,6 +46,7 @@ def code_book(metric: Metric, value_type: type[np.unsignedinteger], most_turns: 
         draw_score=(top + 1) // 2,
         top_score=top,
         score_of_code=score_of_code(metric, top).astype(value_type),
+        code_of_score=code_of_score(top).astype(value_type),
         loss_step=3 if metric is Metric.DTC else 1,
         lanes=np.array([ones, ones * (top >> 1), bits, bits.bit_length() - 1], np.uint64),
     )

@@ -7,6 +7,7 @@ side is the side with more stones, so where Black has more the plane is transpos
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import comb
 
 import numpy as np
 import numpy.typing as npt
@@ -112,31 +113,32 @@ class _Layer:
     def reaches(self, white: int, black: int) -> bool:
         return (white, black) in self._planes
 
-    def scores(self, white: int, black: int) -> Codes:
-        """Scores for the side that has just moved, padded to a stride with at least one zero a row."""
-        codes = self.codes(white, black)
-        rows, columns = SubspaceIndex(self.rules.board, white, black).shape
-        scores = np.zeros((rows, tables.stride_of(columns)), self.value_type)
+    def quiet_codes(self) -> Codes:
+        """The codes after a placement that takes nothing: it cannot end the game."""
+        white, black = self.subspace.white, self.subspace.black
+        codes = self.codes(*((white + 1, black) if self.subspace.ply % 2 == 0 else (white, black + 1)))
+        assert codes is not None
+        return codes
 
-        def convert(first: int, last: int) -> None:
-            if codes is None:
-                scores[first:last, :columns] = self.book.score_of_code[1]
-            else:
-                scores[first:last, :columns] = self.book.score_of_code[codes[first:last, :columns]]
-
-        self.workers.over_rows(rows, convert)
+    def scores(self, codes: Codes) -> Codes:
+        """``codes`` as scores for the side that has just moved."""
+        scores = np.empty(codes.shape, self.value_type)
+        self.workers.over_rows(len(codes), lambda first, last: place.fill_scores(first, last, self.book, codes, scores))
         return scores
 
 
 def _kernel_index(index: SubspaceIndex) -> place.Index:
     board = index.board
-    return place.Index(board_tables(board), symmetry_tables(board), index.classes.table, index.columns)
+    lines = np.array(board.line_masks, np.uint32)
+    return place.Index(board_tables(board), lines, symmetry_tables(board), index.classes.table, index.columns)
 
 
 def _white_step(layer: _Layer, index: SubspaceIndex) -> Step:
     white, black = index.row_stones + 1, index.column_stones
     after = SubspaceIndex(index.board, white, black)
-    quiet = layer.scores(white, black)
+    without = np.zeros((index.free, comb(index.free - 1, black)), np.uint32)
+    place.fill_columns_without(index.columns.subsets, without)
+    quiet = layer.scores(layer.quiet_codes())
     one = _best_removals(layer, after, layer.codes(white, black - 1)) if layer.reaches(white, black - 1) else quiet
     two = one
     if layer.reaches(white, black - 2):
@@ -144,7 +146,7 @@ def _white_step(layer: _Layer, index: SubspaceIndex) -> Step:
         fewer = SubspaceIndex(index.board, white, black - 1)
         second = _best_removals(layer, fewer, layer.codes(white, black - 2))
         two = _best_removals(layer, after, second, are_scores=True)
-    arguments = _kernel_index(index), _kernel_index(after), layer.book, quiet, one, two
+    arguments = _kernel_index(index), _kernel_index(after), without, layer.book, quiet, one, two
     return lambda first, last, values: place.place_white(first, last, *arguments, values)
 
 
@@ -183,20 +185,19 @@ def _black_step(layer: _Layer, index: SubspaceIndex) -> Step:
     after = column_table(index.free, black)
     successors = np.zeros((index.shape[1], index.free - index.column_stones), np.uint32)
     place.fill_after_placement(index.columns.subsets, after.ranks, index.free, successors)
-    quiet = layer.scores(white, black)
-    one = _removals(layer, white, black, 1)
-    two = _removals(layer, white, black, 2) if layer.reaches(white - 2, black) else one
-    arguments = _kernel_index(index), after, successors, layer.book, quiet, one, two
+    one, two = _removals(layer, white, black, 1), _removals(layer, white, black, 2)
+    arguments = _kernel_index(index), after, successors, layer.book, layer.quiet_codes(), one, two
     return lambda first, last, values: place.place_black(first, last, *arguments, values)
 
 
 def _removals(layer: _Layer, white: int, black: int, taken: int) -> place.Removals:
     """Where Black's placement leads that takes ``taken`` of ``white`` stones."""
-    nothing = np.zeros((1, 1), layer.value_type)
-    if not layer.reaches(white - taken, black):
-        index = SubspaceIndex(layer.rules.board, white, black)
-        return place.Removals(place.LAPSES, taken, nothing, index.classes.table, index.columns.ranks)
-    index = SubspaceIndex(layer.rules.board, white - taken, black)
-    codes = layer.codes(white - taken, black)
-    kind = place.WON if codes is None else place.TABLE
-    return place.Removals(kind, taken, nothing if codes is None else codes, index.classes.table, index.columns.ranks)
+    fewer = max(white - taken, 0)
+    index = SubspaceIndex(layer.rules.board, fewer, black)
+    codes = layer.codes(fewer, black) if layer.reaches(white - taken, black) else None
+    if layer.reaches(white - taken, black):
+        kind = place.WON if codes is None else place.TABLE
+    else:
+        kind = place.LAPSES if taken == 1 else place.AS_ONE
+    plane = np.zeros((1, 1), layer.value_type) if codes is None else codes
+    return place.Removals(kind, taken, plane, index.classes.table, index.columns.ranks)

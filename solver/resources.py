@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from solver.errors import DatabaseError
 from solver.indexing import SubspaceIndex
 from solver.kernels.tables import stride_of
-from solver.rules import Rules
-from solver.subspaces import MovingPair, PlacingSubspace, Subspace
+from solver.rules import Phase, Rules
+from solver.subspaces import MovingPair, PlacingSubspace, Subspace, placing_subspaces
 
 BASE_BYTES = 700 << 20
 """Interpreter, compiled code, index tables, frontier lists, planes kept for the next pair; measured."""
+
+KEPT_BYTES: dict[Phase, int] = {"moving": 256 << 20, "placing": 1280 << 20}
+"""Planes kept in memory for the subspaces that need them next. The largest of nine men has 600 MB."""
 
 DISK_BYTES_PER_INDEX = 0.45
 """More than any rule set has taken: `nine` takes 0.34 bytes."""
@@ -32,8 +37,13 @@ def memory_needed(rules: Rules, subspace: Subspace) -> int:
         captured = sum(plane_bytes(pair.index(rules.board)) for pair in subspace.dependencies())
         return BASE_BYTES + 2 * own + captured
     after = [plane_bytes(SubspaceIndex(rules.board, *counts)) for counts in _counts_after(rules, subspace)]
-    # Codes of each, scores of the first, the best removals; the last layer may be transposed first.
-    return BASE_BYTES + own + 2 * sum(after) + after[0]
+    kept = min(KEPT_BYTES["placing"], sum(plane_bytes(other.index(rules.board)) for other in placing_subspaces(rules)))
+    codes = max(sum(after), kept)
+    if subspace.ply == 2 * rules.stones - 1:
+        codes += max(after)  # a plane of the moving phase that is being transposed
+    # White's turns also take scores: quiet, after one removal and, with two, after the first and the second.
+    scores = 2 * after[0] + sum(after[:2]) * (len(after) > 2) if subspace.ply % 2 == 0 else 0
+    return BASE_BYTES + own + codes + scores
 
 
 def _counts_after(rules: Rules, subspace: PlacingSubspace) -> list[tuple[int, int]]:
@@ -86,3 +96,24 @@ def check_resources(rules: Rules, directory: Path, subspaces: Sequence[Subspace]
 
 def _megabytes(n: int) -> str:
     return f"{n / (1 << 20):,.0f} MB"
+
+
+def reset_peak_memory() -> None:
+    """Let :func:`peak_memory` count from here on, where the system can do that (Linux)."""
+    with suppress(OSError):  # elsewhere the peak of the whole process is reported
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+
+
+def peak_memory() -> int | None:
+    """The most memory that this process has had since :func:`reset_peak_memory`, in bytes; None if it is not told."""
+    try:
+        lines = Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines()
+        return next(int(line.split()[1]) << 10 for line in lines if line.startswith("VmHWM:"))
+    except (OSError, StopIteration):
+        pass  # not Linux
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak << 10

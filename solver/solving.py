@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -17,8 +16,6 @@ from itertools import combinations
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
-import numpy.typing as npt
 from tqdm import tqdm
 
 from solver.database import Database, create_directory, lock, remove_leftovers, table_path, write_table
@@ -26,25 +23,21 @@ from solver.directory import temporary_file, writing
 from solver.errors import RulesError
 from solver.indexing import symmetry_tables
 from solver.kernels.board import MAX_DIRECTED_EDGES
-from solver.placing import last_layer_plane, solve_placing
-from solver.resources import check_resources
+from solver.placing import solve_placing
+from solver.planes import Planes
+from solver.resources import KEPT_BYTES, check_resources, peak_memory, reset_peak_memory
 from solver.retrograde import solve_pair
 from solver.rules import Rules, metric_of
 from solver.statistics import count_plane
 from solver.subspaces import (
     MovingPair,
-    PlacingSubspace,
-    Plane,
     Subspace,
     moving_pairs,
     placing_subspaces,
 )
 from solver.workers import Workers
 
-Codes = npt.NDArray[np.unsignedinteger]
 JobPhase = Literal["moving", "placing", "all"]
-
-_KEPT_BYTES = 256 << 20  # planes kept in memory for the subspaces that need them next
 
 
 @dataclass(frozen=True)
@@ -54,6 +47,8 @@ class SolveReport:
     computed: tuple[Subspace, ...]
     found: tuple[Subspace, ...]
     seconds: float
+    peak_memory: int | None
+    """Most bytes of memory that one subspace took; None if none was computed or the system does not tell."""
 
 
 def plan(rules: Rules, phase: JobPhase = "all", max_stones: int | None = None) -> list[Subspace]:
@@ -149,12 +144,15 @@ def solve(
         with bar:
             bar.update(sum(_positions(rules, subspace) for subspace in found))
             job = _Job(rules, path, database, workers, bar.update)
+            peaks = []
             for subspace in missing:
                 bar.set_description(subspace.name)
                 seconds = job.run(subspace)
+                peaks.append(peak_memory())
                 if on_finished is not None:
                     on_finished(subspace, seconds)
-    return SolveReport(tuple(missing), found, time.monotonic() - started)
+    peak = max((bytes_ for bytes_ in peaks if bytes_ is not None), default=None)
+    return SolveReport(tuple(missing), found, time.monotonic() - started, peak)
 
 
 def _take_over(path: Path, rules: Rules, reuse: Path, subspaces: Sequence[Subspace]) -> None:
@@ -177,50 +175,38 @@ def _positions(rules: Rules, subspace: Subspace) -> int:
 
 
 class _Job:
-    """Solves one subspace after the other and keeps small planes at hand for the next."""
+    """Solves one subspace after the other."""
 
     def __init__(
         self, rules: Rules, path: Path, database: Database, workers: Workers, advance: Callable[[int], object]
     ) -> None:
-        self.rules, self.path, self.database, self.workers = rules, path, database, workers
-        self._advance = advance
-        self._kept: OrderedDict[tuple[Subspace, Plane], Codes] = OrderedDict()
+        self._rules, self._path, self._workers, self._advance = rules, path, workers, advance
+        self._sources = {phase: Planes(rules, database.table, workers, limit) for phase, limit in KEPT_BYTES.items()}
 
     def run(self, subspace: Subspace) -> float:
         started = time.monotonic()
-        metric = metric_of(self.rules, subspace.phase)
+        reset_peak_memory()
+        metric = metric_of(self._rules, subspace.phase)
+        sources = self._sources[subspace.phase]
         if isinstance(subspace, MovingPair):
-            planes = solve_pair(self.rules, subspace, self._plane, self.workers, self._advance)
+            planes = solve_pair(self._rules, subspace, sources.of_table, self._workers, self._advance)
         else:
-            source = partial(self._layer_plane, subspace.ply + 1)
-            planes = solve_placing(self.rules, subspace, source, self.workers, self._advance)
-        index = subspace.index(self.rules.board)
-        statistics = {plane: count_plane(index, codes, metric, self.workers) for plane, codes in planes.items()}
+            after = partial(sources.of_layer, subspace.ply + 1)
+            planes = solve_placing(self._rules, subspace, after, self._workers, self._advance)
+        index = subspace.index(self._rules.board)
+        statistics = {plane: count_plane(index, codes, metric, self._workers) for plane, codes in planes.items()}
         seconds = time.monotonic() - started
         write_table(
-            self.path, self.rules, subspace, metric, planes, statistics, seconds=seconds, threads=self.workers.threads
+            self._path,
+            self._rules,
+            subspace,
+            metric,
+            planes,
+            statistics,
+            seconds=seconds,
+            peak_memory=peak_memory(),
+            threads=self._workers.threads,
         )
         for plane, codes in planes.items():
-            self._keep(subspace, plane, codes)
+            sources.keep(subspace, plane, codes)
         return seconds
-
-    def _layer_plane(self, ply: int, white: int, black: int) -> Codes:
-        if ply < 2 * self.rules.stones:
-            subspace = PlacingSubspace(ply, white, black)
-            return self._plane(subspace, subspace.planes[0])
-        return last_layer_plane(self.rules, white, black, self._plane, self.workers)
-
-    def _plane(self, subspace: Subspace, plane: Plane) -> Codes:
-        """A finished plane, from memory or from its file."""
-        codes = self._kept.get((subspace, plane))
-        if codes is None:
-            codes = self.database.table(subspace).load(plane, threads=self.workers.threads)
-            self._keep(subspace, plane, codes)
-        else:
-            self._kept.move_to_end((subspace, plane))
-        return codes
-
-    def _keep(self, subspace: Subspace, plane: Plane, codes: Codes) -> None:
-        self._kept[subspace, plane] = codes
-        while sum(kept.nbytes for kept in self._kept.values()) > _KEPT_BYTES:
-            self._kept.popitem(last=False)

@@ -175,11 +175,14 @@ def _possible_removals(own: int, opponent: int, double_mill: int) -> Iterator[in
 
 
 def placing_subspaces(rules: Rules) -> list[PlacingSubspace]:
-    """The subspaces of the placing phase in the order of solving: the last ply first."""
+    """The subspaces of the placing phase in the order of solving: the last ply first.
+
+    Within a ply those with the same stones of the mover stand side by side: they share what they lead to.
+    """
     return [
         PlacingSubspace(ply, white, black)
         for ply in reversed(range(2 * rules.stones))
-        for white, black in sorted(placing_counts(rules)[ply])
+        for white, black in sorted(placing_counts(rules)[ply], key=lambda counts: counts[:: 1 if ply % 2 == 0 else -1])
         if not is_decided(rules, ply, white, black)
     ]
 

@@ -160,12 +160,14 @@ def write_table(
     statistics: Mapping[Plane, PlaneStatistics],
     *,
     seconds: float,
+    peak_memory: int | None = None,
     threads: int = 1,
 ) -> Path:
     """Write the file of ``subspace``: whole, or not at all.
 
     :param planes: codes of each plane of the subspace, shape (rows, at least columns); further columns are padding
     :param seconds: what the computation took
+    :param peak_memory: bytes of memory that it took, if known
     :param threads: threads that compress
 
     :raises ValueError: for planes that are not those of the subspace
@@ -179,6 +181,8 @@ def write_table(
         with _PatientFile(temporary) as disk, ThreadPoolExecutor(threads) as pool:
             with h5py.File(disk, "w", libver=_LIBRARY_VERSIONS) as file:
                 _write_attributes(file, rules, subspace, metric, seconds)
+                if peak_memory is not None:
+                    file.attrs["peak_memory"] = peak_memory
                 file["rows"] = index.classes.table.representatives.astype("<u4")
                 file["symmetries"] = np.array(rules.board.symmetries, np.uint8)
                 for plane in subspace.planes:

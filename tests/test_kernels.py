@@ -345,7 +345,8 @@ def test_mirror_images(board: Board, stones: int, slabs: int) -> None:
 
 def kernel_index(index: SubspaceIndex) -> place.Index:
     board = index.board
-    return place.Index(board_tables(board), symmetry_tables(board), index.classes.table, index.columns)
+    lines = np.array(board.line_masks, np.uint32)
+    return place.Index(board_tables(board), lines, symmetry_tables(board), index.classes.table, index.columns)
 
 
 REMOVALS = [(BOARD_16, 4, 4), (BOARD_16, 5, 3), (NINE_POINTS, 4, 3), (NINE_POINTS_DIAGONALS, 3, 5), (BOARD_24, 3, 4)]

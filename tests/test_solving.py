@@ -156,7 +156,7 @@ def test_a_job_in_parts_gives_the_same_values(six: Path, tmp_path: Path) -> None
 
 def test_planes_come_back_from_their_files(six: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With no room to keep planes in memory each is read again, as after a break."""
-    monkeypatch.setattr(solving, "_KEPT_BYTES", 0)
+    monkeypatch.setattr(solving, "KEPT_BYTES", {"moving": 0, "placing": 0})
     solve(get_rules("six"), tmp_path, progress=False)
     assert values(tmp_path) == values(six)
 

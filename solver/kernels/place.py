@@ -1,10 +1,14 @@
 """The placing phase: value every position of a subspace by the layer after it, with forward look-ups only.
 
-White is the row side. A placement by White leads from row to row, one class look-up for all columns. A placement by
-Black stays in the row; columns after it without a mill are *pulled* through an index table that all rows share, the
-few with a mill are *pushed* to the columns before, each stone by what taking it back undoes.
+White is the row side. A placement by White leads from row to row: one class look-up and one *renaming* of the free
+points for all columns. A placement by Black stays in the row; columns after it without a mill are *pulled* through an
+index table that all rows share, the few with a mill are *pushed* to the columns before, each stone by what taking it
+back undoes.
 
-Scores are those of ``initialise``.
+All masks of columns stay compressed to the free points of their row. Where a symmetry leads to another row, the new
+mask is the union of the images of single points, so it is looked up in two parts, as the rank is (``fill_images``).
+Mills of a row's columns are found line by line for many columns at once, which processors do eight or sixteen at a
+time. Scores are those of ``initialise``.
 """
 
 from __future__ import annotations
@@ -13,21 +17,33 @@ from typing import NamedTuple
 
 import numpy as np
 
-from solver.bitboard import ONE, ZERO, U, compress, expand, trailing_zeros
-from solver.indexing import ClassTable, ColumnTable, RankTable, SymmetryTables, class_and_symmetry, rank
+from solver.bitboard import ONE, ZERO, U, by_bytes, compress, expand, trailing_zeros
+from solver.indexing import (
+    LOW_BITS,
+    ClassTable,
+    ColumnTable,
+    Masks,
+    RankTable,
+    SymmetryTables,
+    class_and_symmetry,
+    rank,
+)
 from solver.jit import jit, jit_inner
-from solver.kernels.board import BoardTables, lowest, mills_through, removable, stones_in_mills
-from solver.kernels.initialise import raise_scores, score_removals
+from solver.kernels.board import BoardTables, lowest, mills_through, removable
 from solver.kernels.tables import Codes, image_of
 
-TABLE, WON, LAPSES = 0, 1, 2
-"""What a removal leads to: positions of a table, the end of the game, or nothing, since there is no stone to take."""
+TABLE, WON, LAPSES, AS_ONE = 0, 1, 2, 3
+"""What removals lead to: positions of a table, the end of the game, nothing, since there is no stone to take, or for
+two mills at once to what one mill leads to."""
+
+_LOW, _SHIFT = U((1 << LOW_BITS) - 1), U(LOW_BITS)
 
 
 class Index(NamedTuple):
     """The index of one subspace, for kernels."""
 
     board: BoardTables
+    lines: Masks  # (lines,) all mill lines
     symmetries: SymmetryTables
     rows: ClassTable
     columns: ColumnTable
@@ -58,114 +74,219 @@ def fill_after_placement(subsets, ranks, free, out):
             n += 1
 
 
-@jit_inner
-def _write_codes(scores, book, values):
-    for c in range(scores.size):
-        score = int(scores[c])
-        if score > book.draw_score:
-            values[c] = 2 * (book.top_score - score)
-        elif score == book.draw_score:
-            values[c] = 0
-        else:
-            values[c] = max(2 * score - 1, 1)
+@jit
+def fill_columns_without(subsets, out):
+    """out[k]: the columns that have no stone on the k-th free point, ascending."""
+    for k in range(out.shape[0]):
+        n = 0
+        for c in range(subsets.size):
+            if not (U(subsets[c]) >> U(k)) & ONE:
+                out[k, n] = c
+                n += 1
 
 
 @jit
-def place_white(first, last, index, after, book, quiet, one, two, values):
-    """White to place. quiet, one, two: scores (rows after, stride) after no, one and two mills; values: codes out."""
-    columns = index.columns.subsets.size
-    scores = np.empty(columns, quiet.dtype)
-    expanded = np.empty(columns, np.uint32)
+def fill_scores(first, last, book, codes, scores):
+    """Fill ``scores`` with ``codes`` of a plane as scores for the side that has just moved."""
+    for row in range(first, last):
+        for c in range(scores.shape[1]):
+            scores[row, c] = book.score_of_code[codes[row, c]]
+
+
+@jit_inner
+def fill_images(image, free, free_after, low, high):
+    """Fill ``low``, ``high``: a mask z compressed to ``free`` becomes ``low[z & 511] | high[z >> 9]``.
+
+    image: byte table of a symmetry; free_after: the points that the new mask is compressed to. Points that the
+    symmetry maps elsewhere vanish.
+    """
+    low[0] = high[0] = 0
+    k = ZERO
+    while free:
+        point = lowest(free)
+        free ^= point
+        bit = compress(by_bytes(image, point), free_after)
+        if k < _SHIFT:
+            low[ONE << k] = bit
+        else:
+            high[ONE << (k - _SHIFT)] = bit
+        k += ONE
+    for part in range(3, low.size):
+        low[part] = low[part & (part - 1)] | low[part & -part]
+    for part in range(3, high.size):
+        high[part] = high[part & (part - 1)] | high[part & -part]
+
+
+@jit_inner
+def _renamed(low, high, z):
+    return U(low[z & _LOW]) | U(high[z >> _SHIFT])
+
+
+@jit_inner
+def _write_codes(scores, book, values):
+    for c in range(scores.size):
+        values[c] = book.code_of_score[scores[c]]
+
+
+@jit
+def place_white(first, last, index, after, without, book, quiet, one, two, values):
+    """White to place.
+
+    without: (free, columns without a stone on one point) from ``fill_columns_without``; quiet, one, two: scores (rows
+    after, stride) after no, one and two mills; values: codes out.
+    """
+    scores = np.empty(index.columns.subsets.size, quiet.dtype)
+    low = np.zeros(index.columns.ranks.low.size, np.uint32)
+    high = np.zeros(index.columns.ranks.high.size, np.uint32)
     for row in range(first, last):
         stones = U(index.rows.representatives[row])
         free = index.board.points & ~stones
-        for c in range(columns):
-            expanded[c] = expand(U(index.columns.subsets[c]), free)
         scores[:] = 0
         empty = free
+        k = 0
         while empty:
             target = trailing_zeros(empty)
             empty &= empty - ONE
             row_after, symmetry = class_and_symmetry(after.rows, stones | (ONE << target))
             free_after = index.board.points & ~U(after.rows.representatives[row_after])
+            fill_images(index.symmetries.images[symmetry], free, free_after, low, high)
             mills = mills_through(index.board, stones | (ONE << target), target)
             plane = quiet if mills == 0 else one if mills == 1 else two
-            image = index.symmetries.images[symmetry]
-            raise_scores(image, after.columns.ranks, expanded, target, free_after, plane[row_after], scores)
+            _raise_scores(index.columns.subsets, without[k], low, high, after.columns.ranks, plane[row_after], scores)
+            k += 1
         _write_codes(scores, book, values[row])
+
+
+@jit_inner
+def _raise_scores(subsets, columns, low, high, ranks, scores_after, scores):
+    """scores[c] = max(scores[c], score of the column that c becomes), for the listed columns."""
+    for i in range(columns.size):
+        c = columns[i]
+        score = scores_after[rank(ranks, _renamed(low, high, U(subsets[c])))]
+        scores[c] = max(scores[c], score)
 
 
 @jit
 def place_black(first, last, index, after, successors, book, quiet, one, two, values):
     """Black to place.
 
-    after: ColumnTable with one stone more; successors: from ``fill_after_placement``; quiet: scores (rows, stride) of
-    turns without a mill; one, two: Removals after one and two mills; values: codes out.
+    after: ColumnTable with one stone more; successors: from ``fill_after_placement``; quiet: codes (rows, columns
+    after) of turns without a mill; one, two: Removals after one and two mills; values: codes out.
     """
-    columns, columns_after = index.columns.subsets.size, after.subsets.size
-    scores = np.empty(columns, quiet.dtype)
-    loose = np.empty(columns_after, quiet.dtype)  # scores of the columns without a mill, else 0
-    mill_columns = np.empty(columns_after, np.uint32)  # numbers of those with a mill
-    mill_stones = np.empty(columns_after, np.uint32)  # their expanded masks
-    scores_one = np.empty(columns_after, quiet.dtype)
-    scores_two = np.empty(columns_after, quiet.dtype)
+    columns_after = after.subsets.size
+    scores = np.empty(index.columns.subsets.size, values.dtype)
+    quiet_scores = np.empty(columns_after, values.dtype)
+    loose = np.empty(columns_after, values.dtype)  # scores of the columns without a mill, else 0
+    scores_one = np.empty(columns_after, values.dtype)
+    scores_two = np.empty(columns_after, values.dtype)
+    mills = np.empty(columns_after, np.uint32)  # points in a mill
+    crossings = np.empty(columns_after, np.uint32)  # points where two mills meet
+    listed = np.empty(columns_after, np.uint32)
+    low = np.zeros(after.ranks.low.size, np.uint32)
+    high = np.zeros(after.ranks.high.size, np.uint32)
     for row in range(first, last):
         stones = U(index.rows.representatives[row])
-        free = index.board.points & ~stones
-        n = 0
+        _find_mills(index.lines, index.board.points & ~stones, after.subsets, mills, crossings)
+        if two.kind == AS_ONE:
+            crossings[:] = 0
         for c in range(columns_after):
-            black = expand(U(after.subsets[c]), free)
-            has_mill = stones_in_mills(index.board, black) != ZERO
-            loose[c] = 0 if has_mill else quiet[row, c]
-            mill_columns[n] = c
-            mill_stones[n] = black
-            n += 1 if has_mill else 0
-        for c in range(columns):
-            score = loose[U(successors[c, 0])]
-            for k in range(1, successors.shape[1]):
-                score = max(score, loose[U(successors[c, k])])
-            scores[c] = score
-        _score_mills(index, book, one, stones, quiet[row], mill_columns[:n], mill_stones[:n], scores_one)
-        _score_mills(index, book, two, stones, quiet[row], mill_columns[:n], mill_stones[:n], scores_two)
+            score = book.score_of_code[quiet[row, c]]
+            quiet_scores[c] = score
+            loose[c] = 0 if mills[c] else score
+        _pull(successors, loose, scores)
+        n = _list_nonzero(crossings, listed)
+        _score_removals(index, book, two, stones, after.subsets, listed[:n], quiet_scores, low, high, scores_two)
+        n = _list_nonzero(mills, listed)
+        _score_removals(index, book, one, stones, after.subsets, listed[:n], quiet_scores, low, high, scores_one)
         for k in range(n):
-            c = mill_columns[k]
-            _push_back(index, free, U(mill_stones[k]), quiet[row, c], scores_one[k], scores_two[k], scores)
+            c = listed[k]
+            z, in_mill, crossing = U(after.subsets[c]), U(mills[c]), U(crossings[c])
+            _push(index.columns.ranks, z, z & ~in_mill, quiet_scores[c], scores)
+            _push(index.columns.ranks, z, in_mill & ~crossing, scores_one[c], scores)
+            _push(index.columns.ranks, z, crossing, scores_two[c], scores)
         _write_codes(scores, book, values[row])
 
 
 @jit_inner
-def _score_mills(index, book, removals, white, quiet, mill_columns, mill_stones, scores):
-    """scores[k]: best outcome for Black of taking white stones after mill_stones[k]."""
-    for k in range(mill_columns.size):
-        if removals.kind == WON:
-            scores[k] = book.score_of_code[1]
-        elif removals.kind == LAPSES:
-            scores[k] = quiet[mill_columns[k]]
-        else:
-            scores[k] = 0
-    if removals.kind == TABLE:
-        if removals.taken == 1:
-            score_removals(index, removals, book, white, mill_stones, scores)
-        else:
-            first = removable(index.board, white)
-            while first:
-                stone = lowest(first)
-                first ^= stone
-                score_removals(index, removals, book, white ^ stone, mill_stones, scores)
+def _find_mills(lines, free, subsets, mills, crossings):
+    """mills[c]: the stones of column c in a mill; crossings[c]: those in more than one."""
+    mills[:] = 0
+    crossings[:] = 0
+    for k in range(lines.size):
+        line = U(lines[k])
+        if line & ~free == ZERO:
+            mask = np.uint32(compress(line, free))
+            for c in range(subsets.size):
+                hit = mask if subsets[c] & mask == mask else np.uint32(0)
+                crossings[c] |= mills[c] & hit
+                mills[c] |= hit
 
 
 @jit_inner
-def _push_back(index, free, black, quiet, one, two, scores):
-    """Take each stone of a column with a mill back and give the column before the score of that placement."""
-    mills = stones_in_mills(index.board, black)
-    left = black
-    while left:
-        point = trailing_zeros(left)
-        left &= left - ONE
-        score = quiet
-        if (mills >> point) & ONE:
-            score = one if mills_through(index.board, black, point) == 1 else two
-        c = rank(index.columns.ranks, compress(black & ~(ONE << point), free))
+def _pull(successors, scores_after, scores):
+    """scores[c] = the best score of the columns that column c becomes."""
+    for c in range(scores.size):
+        score = scores_after[successors[c, 0]]
+        for k in range(1, successors.shape[1]):
+            score = max(score, scores_after[successors[c, k]])
+        scores[c] = score
+
+
+@jit_inner
+def _list_nonzero(masks, listed):
+    """List the columns with a nonzero mask; returns how many."""
+    n = 0
+    for c in range(masks.size):
+        listed[n] = c
+        n += 1 if masks[c] else 0
+    return n
+
+
+@jit_inner
+def _score_removals(index, book, removals, white, subsets, columns, quiet_scores, low, high, scores):
+    """scores[c]: best outcome for Black of taking white stones, for the listed columns. Scratch: low, high."""
+    for k in range(columns.size):
+        if removals.kind == WON:
+            scores[columns[k]] = book.score_of_code[1]
+        elif removals.kind == LAPSES:
+            scores[columns[k]] = quiet_scores[columns[k]]
+        else:
+            scores[columns[k]] = 0
+    if removals.kind == TABLE:
+        first = removable(index.board, white)
+        while first:
+            stone = lowest(first)
+            first ^= stone
+            if removals.taken == 1:
+                _take(index, book, removals, white, white ^ stone, subsets, columns, low, high, scores)
+            else:  # the second removal is judged on the board after the first
+                second = removable(index.board, white ^ stone)
+                while second:
+                    other = lowest(second)
+                    second ^= other
+                    _take(index, book, removals, white, white ^ stone ^ other, subsets, columns, low, high, scores)
+
+
+@jit_inner
+def _take(index, book, removals, white, left, subsets, columns, low, high, scores):
+    """Raise scores[c] to the outcome of leaving White the stones ``left``, for the listed columns."""
+    row, symmetry = class_and_symmetry(removals.rows, left)
+    free_there = index.board.points & ~U(removals.rows.representatives[row])
+    fill_images(index.symmetries.images[symmetry], index.board.points & ~white, free_there, low, high)
+    values = removals.plane[row]
+    for k in range(columns.size):
+        c = columns[k]
+        score = book.score_of_code[values[rank(removals.ranks, _renamed(low, high, U(subsets[c])))]]
+        scores[c] = max(scores[c], score)
+
+
+@jit_inner
+def _push(ranks, z, stones, score, scores):
+    """Raise the score of the columns before: those of column ``z`` without one of ``stones``."""
+    while stones:
+        stone = lowest(stones)
+        stones ^= stone
+        c = rank(ranks, z ^ stone)
         scores[c] = max(scores[c], score)
 
 

@@ -75,6 +75,7 @@ class CodeBook(NamedTuple):
     draw_score: int
     top_score: int
     score_of_code: Codes  # score, for the side that made the capture, of the value after it
+    code_of_score: Codes  # code of the position whose best turn has the score
     loss_step: int  # from the code of a win to that of the loss one ply before
     lanes: npt.NDArray[np.uint64]  # constants for scanning several values a word: ones, low bits, bits, log2 bits
 
