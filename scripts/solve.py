@@ -11,7 +11,8 @@ from tqdm import tqdm
 
 from solver import Position, Rules, cli, open_tablebase, report
 from solver.database import Database
-from solver.resources import DISK_BYTES_PER_INDEX, memory_needed, peak_memory
+from solver.layers import Keep, kept_plies
+from solver.resources import disk_needed, memory_needed, peak_memory
 from solver.solving import plan, solve
 from solver.subspaces import PlacingSubspace, Subspace
 
@@ -32,6 +33,13 @@ def main() -> int:
     parser.add_argument(
         "--max-stones", type=cli.positive, metavar="N", help="only pairs of the moving phase with at most N stones"
     )
+    parser.add_argument(
+        "--keep",
+        type=keep,
+        metavar="all|K|value",
+        help="layers of the placing phase to keep: all, the first K plies, or the value of the empty board only; "
+        "look-ups search forward from others (default: the first ones that have 0.8e9 positions together)",
+    )
     parser.add_argument("--reuse", metavar="DIR", help="take over tables with the same values, say of nine for kurnik")
     parser.add_argument("--plan", action="store_true", help="print what each table takes, and compute nothing")
     parser.add_argument("--threads", type=cli.positive, metavar="N", help="(default: one for each core)")
@@ -41,7 +49,8 @@ def main() -> int:
     rules = cli.parse_rules(arguments.preset, arguments.set)
     directory = Path(arguments.dir or Path("data") / rules.name)
     if arguments.plan:
-        print_plan(rules, plan(rules, arguments.phase, arguments.max_stones))
+        subspaces = plan(rules, arguments.phase, arguments.max_stones)
+        print_plan(rules, subspaces, kept_plies(rules, arguments.keep))
         return cli.EXIT_OK
     started = time.monotonic()
 
@@ -57,6 +66,7 @@ def main() -> int:
         phase=arguments.phase,
         max_stones=arguments.max_stones,
         threads=arguments.threads,
+        keep=arguments.keep,
         reuse=arguments.reuse,
         progress=not arguments.quiet,
         on_finished=on_finished,
@@ -74,17 +84,26 @@ def main() -> int:
     return cli.EXIT_OK
 
 
-def print_plan(rules: Rules, subspaces: list[Subspace]) -> None:
+def keep(text: str) -> Keep:
+    """The value of ``--keep``."""
+    if text == "value":
+        return 1
+    return "all" if text == "all" else cli.positive(text)
+
+
+def print_plan(rules: Rules, subspaces: list[Subspace], plies: int) -> None:
     """Positions and memory of each table, and what the job needs in all."""
     print(f"{'table':16} {'positions':>15} {'memory':>10}")
     for subspace in subspaces:
         positions = subspace.index(rules.board).size * len(subspace.planes)
-        print(f"{subspace.name:16} {positions:15,} {memory_needed(rules, subspace) >> 20:7,} MB")
+        stays = subspace.ply is None or subspace.ply < plies
+        note = "" if stays else "  not kept"
+        print(f"{subspace.name:16} {positions:15,} {memory_needed(rules, subspace) >> 20:7,} MB{note}")
     total = sum(subspace.index(rules.board).size * len(subspace.planes) for subspace in subspaces)
     print(
         f"{len(subspaces)} tables, {total:,} positions, at most "
         f"{max(memory_needed(rules, s) for s in subspaces) >> 20:,} MB of memory and "
-        f"{int(total * DISK_BYTES_PER_INDEX) >> 20:,} MB of disk"
+        f"{disk_needed(rules, subspaces, plies) >> 20:,} MB of disk"
     )
 
 

@@ -13,7 +13,7 @@ import shlex
 import threading
 import zlib
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
@@ -358,6 +358,14 @@ class Database:
     def has(self, subspace: Subspace) -> bool:
         """Whether the table of ``subspace`` has been computed."""
         return table_path(self.directory, subspace).is_file()
+
+    def forget(self, subspaces: Iterable[Subspace]) -> None:
+        """Close the tables of ``subspaces``, whose files are about to be removed."""
+        with self._lock:
+            for subspace in subspaces:
+                self._open.pop(subspace, None)
+                if table := self._tables.pop(subspace, None):
+                    table.close()
 
     def subspaces(self) -> list[Subspace]:
         """The subspaces whose tables have been computed."""

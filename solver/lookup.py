@@ -22,12 +22,23 @@ from solver.boards import Board
 from solver.database import CACHE_BYTES, Database, Table
 from solver.directory import differences
 from solver.errors import MissingTableError, PositionError, RulesMismatchError
+from solver.forward import search
 from solver.indexing import Masks, rank_table, symmetry_tables
 from solver.kernels.probe import SYMMETRY_BITS, Locator, fill_rows, locate, locate_many, probe_chosen
 from solver.notation import PositionFields, other_side
 from solver.position import Move, Position
 from solver.rules import LOSING_STONES, Rules, metric_of
-from solver.subspaces import COLUMN_TO_MOVE, ROW_TO_MOVE, MovingPair, PlacingSubspace, Plane, Subspace, hands
+from solver.subspaces import (
+    COLUMN_TO_MOVE,
+    ROW_TO_MOVE,
+    MovingPair,
+    PlacingSubspace,
+    Plane,
+    Subspace,
+    counts_after,
+    hands,
+    is_decided,
+)
 from solver.values import LOST, Metric, Value, decode
 
 T = TypeVar("T")
@@ -111,7 +122,7 @@ class Tablebase:
     def probe(self, pos: Position) -> Value:
         """The value of a position, from the side to move."""
         self._check_rules(pos)
-        return self._probe(pos.fields)
+        return self._values([pos.fields])[0]
 
     def probe_wdl(self, pos: Position) -> int:
         """+1 win, 0 draw, -1 loss for the side to move."""
@@ -145,7 +156,9 @@ class Tablebase:
         move that ends the game has depth 1. There are none in a game that is over.
         """
         self._check_rules(pos)
-        rated = [(move, self._value_after(pos, move)) for move in pos.legal_moves]
+        legal = pos.legal_moves
+        values = self._values([pos.fields_after(move) for move in legal])
+        rated = [(move, self._for_mover(pos, move, value)) for move, value in zip(legal, values, strict=True)]
         return sorted(rated, key=lambda item: _order(item[1]))
 
     def best_moves(self, pos: Position) -> list[Move]:
@@ -192,7 +205,7 @@ class Tablebase:
         for state, stones, chosen in _groups(states, white, black):
             result = self._result_by_stones(state, *stones)
             if result is None:
-                self._read_group(self._address(state, *stones), chosen, white, black, codes)
+                self._look_up(state, stones, chosen, white, black, codes)
             else:
                 codes[chosen] = LOST
             if result == 1:
@@ -267,11 +280,18 @@ class Tablebase:
             self._locators[row_stones, column_stones] = locator
         return locator
 
-    def _probe(self, fields: PositionFields) -> Value:
-        fields = _as_if_white_began(fields, self._placements)
-        state = self._placements - sum(fields.hands)
-        if state == self._placements:
-            state += fields.turn == "black"
+    def _values(self, positions: list[PositionFields]) -> list[Value]:
+        """Values of positions with the same stones in hand, by the tables or by a forward search for all of them."""
+        began = [_as_if_white_began(fields, self._placements) for fields in positions]
+        try:
+            return [self._read(fields) for fields in began]
+        except MissingTableError:
+            if not any(began[0].hands):
+                raise
+        return self._search_values(began)
+
+    def _read(self, fields: PositionFields) -> Value:
+        state = self._state(fields)
         stones = fields.white.bit_count(), fields.black.bit_count()
         metric = metric_of(self.rules, "placing" if state < self._placements else "moving")
         result = self._result_by_stones(state, *stones)
@@ -286,15 +306,74 @@ class Tablebase:
             return Value(0)
         return value
 
-    def _value_after(self, pos: Position, move: Move) -> Value:
-        """The value of ``move`` for the player who makes it."""
-        after = self._probe(pos.fields_after(move))
+    def _state(self, fields: PositionFields) -> int:
+        ply = self._placements - sum(fields.hands)
+        return ply + (fields.turn == "black") if ply == self._placements else ply
+
+    def _search_values(self, positions: list[PositionFields]) -> list[Value]:
+        ply = self._state(positions[0])
+        white = np.array([fields.white for fields in positions], np.uint32)
+        black = np.array([fields.black for fields in positions], np.uint32)
+        codes = self._search(ply, white, black)
+        metric = metric_of(self.rules, "placing")
+        values = []
+        for fields, code in zip(positions, codes.tolist(), strict=True):
+            result = self._result_by_stones(ply, fields.white.bit_count(), fields.black.bit_count())
+            values.append(decode(code, metric) if result is None else Value(result, decode(LOST, metric).depth))
+        return values
+
+    def _search(self, ply: int, white: Masks, black: Masks) -> npt.NDArray[np.uint16]:
+        """Codes of placing positions, not all of which have tables.
+
+        :raises MissingTableError: where play from one leads to a position without a table, when all stones are placed
+        """
+        for counts in set(zip(np.bitwise_count(white).tolist(), np.bitwise_count(black).tolist(), strict=True)):
+            if not self._reaches_tables(ply, *counts):
+                self._database.table(PlacingSubspace(ply, *counts))  # raises
+        return search(self.rules, ply, white, black, self._probe_layer)
+
+    def _reaches_tables(self, ply: int, white: int, black: int) -> bool:
+        """Whether all play from such stone counts leads to tables that are there, or to the end of the game."""
+        if is_decided(self.rules, ply, white, black):
+            return True
+        if self._database.has(self._address(ply, white, black).subspace):
+            return True
+        after = counts_after(self.rules, ply, white, black) if ply < self._placements else []
+        return bool(after) and all(self._reaches_tables(ply + 1, *counts) for counts in after)
+
+    def _probe_layer(self, ply: int, white: Masks, black: Masks) -> npt.NDArray[np.uint16] | None:
+        """Codes of positions with equal stone counts, None where there is no table of them."""
+        address = self._address(ply, int(white[0]).bit_count(), int(black[0]).bit_count())
+        if isinstance(address.subspace, PlacingSubspace) and not self._database.has(address.subspace):
+            return None
+        codes = np.zeros(len(white), np.uint16)
+        self._read_group(address, np.arange(len(white)), white, black, codes)
+        return codes
+
+    def _for_mover(self, pos: Position, move: Move, after: Value) -> Value:
+        """The value of ``move`` for the player who makes it, by that of the position ``after`` it."""
         metric = metric_of(self.rules, pos.phase)
         if after.wdl == 0 or metric is Metric.WDL:
             return Value(-after.wdl)
         if metric is Metric.DTC and move.taken:
             return Value(-after.wdl, 1)
         return Value(-after.wdl, (after.depth or 0) + 1)
+
+    def _look_up(
+        self,
+        state: int,
+        stones: tuple[int, int],
+        chosen: npt.NDArray[np.int64],
+        white: Masks,
+        black: Masks,
+        codes: npt.NDArray[np.uint16],
+    ) -> None:
+        """Write the codes of the positions numbered in ``chosen``, all of one state and with the same stone counts."""
+        address = self._address(state, *stones)
+        if isinstance(address.subspace, PlacingSubspace) and not self._database.has(address.subspace):
+            codes[chosen] = self._search(state, white[chosen], black[chosen])
+        else:
+            self._read_group(address, chosen, white, black, codes)
 
     def _read_group(
         self,

@@ -23,6 +23,7 @@ from solver.subspaces import (
     MovingPair,
     PlacingSubspace,
     Plane,
+    counts_after,
     is_decided,
 )
 from solver.workers import Workers
@@ -85,7 +86,7 @@ class _Layer:
         self.rules, self.subspace, self.workers = rules, subspace, workers
         self._planes: dict[tuple[int, int], Codes | None] = {}
         highest = 0
-        for counts in self._successors():
+        for counts in counts_after(rules, subspace.ply, subspace.white, subspace.black):
             plane = None if is_decided(rules, subspace.ply + 1, *counts) else source(*counts)
             self._planes[counts] = plane
             if plane is not None:
@@ -93,18 +94,6 @@ class _Layer:
         # One more ply, and a score has room for codes up to top - 4.
         self.value_type: type[np.unsignedinteger] = np.uint8 if highest + 1 <= 255 - 4 else np.uint16
         self.book = code_book(metric_of(rules, "placing"), self.value_type, most_turns=0)
-
-    def _successors(self) -> list[tuple[int, int]]:
-        white, black = self.subspace.white, self.subspace.black
-        white_moves = self.subspace.ply % 2 == 0
-        opponent = black if white_moves else white
-        takes = range(min(self.rules.double_mill, opponent) + 1)
-        return [(white + 1, black - t) if white_moves else (white - t, black + 1) for t in takes if self._reached(t)]
-
-    def _reached(self, taken: int) -> bool:
-        """Whether so many mills at once are possible with the mover's stones."""
-        own = self.subspace.white if self.subspace.ply % 2 == 0 else self.subspace.black
-        return taken == 0 or own + 1 >= 2 * taken + 1
 
     def codes(self, white: int, black: int) -> Codes | None:
         """The codes of one stone count; None where the game is over for the side to move."""

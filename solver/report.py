@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
 
 from solver.database import Database
-from solver.subspaces import MovingPair, PlacingSubspace, Plane, Subspace
+from solver.directory import reading, temporary_file, writing
+from solver.errors import CorruptTableError
+from solver.subspaces import MovingPair, Plane, Subspace, parse_name
 from solver.values import Metric
 
 CSV_COLUMNS = (
@@ -26,7 +31,12 @@ CSV_COLUMNS = (
 )
 
 
-RESOURCE_COLUMNS = ("table", "seconds", "file_bytes")
+RESOURCE_COLUMNS = ("table", "seconds", "file_bytes", "peak_memory")
+
+PASSED_FILE = "passed.json"
+"""The reports of tables that were not kept."""
+
+_PASSED_FORMAT = "merels passed layers"
 
 
 @dataclass(frozen=True)
@@ -39,6 +49,7 @@ class SubspaceReport:
     :param examples: position text of a longest win and a longest loss
     :param seconds: what computing its file took
     :param file_bytes: the size of its file
+    :param peak_memory: bytes of memory that computing it took, if known
     """
 
     subspace: Subspace
@@ -52,19 +63,55 @@ class SubspaceReport:
     examples: tuple[str | None, str | None]
     seconds: float
     file_bytes: int
+    peak_memory: int | None
 
 
 def subspace_reports(database: Database) -> list[SubspaceReport]:
-    """The reports of all tables there are: the moving phase by stones in all, then the placing phase by ply."""
+    """The reports of all tables there are or were: the moving phase by stones in all, then the placing phase by ply."""
     found = database.subspaces()
-    pairs = sorted((s for s in found if isinstance(s, MovingPair)), key=lambda s: (sum(_stones(s)), s.row_stones))
-    placing = sorted(s for s in found if isinstance(s, PlacingSubspace))
-    ordered: list[Subspace] = [*pairs, *placing]
-    return [_report(database, subspace, plane) for subspace in ordered for plane in subspace.planes]
+    reports = [report for subspace in found for report in table_reports(database, subspace)]
+    reports += [report for report in _passed(database.directory) if report.subspace not in set(found)]
+    return sorted(reports, key=_place)
 
 
-def _stones(subspace: Subspace) -> tuple[int, int]:
-    return subspace.row_stones, subspace.column_stones
+def table_reports(database: Database, subspace: Subspace) -> list[SubspaceReport]:
+    """The reports of the planes of one table."""
+    return [_report(database, subspace, plane) for plane in subspace.planes]
+
+
+def _place(report: SubspaceReport) -> tuple[int, int, int, int]:
+    subspace, is_second = report.subspace, report.plane != report.subspace.planes[0]
+    if isinstance(subspace, MovingPair):
+        return -1, subspace.row_stones + subspace.column_stones, subspace.row_stones, is_second
+    return subspace.ply, subspace.white, subspace.black, is_second
+
+
+def remember(directory: Path, reports: Sequence[SubspaceReport]) -> None:
+    """Keep the reports of tables that are about to be removed."""
+    tables = {(report.subspace, report.plane): report for report in (*_passed(directory), *reports)}
+    entries = [asdict(report) | {"subspace": report.subspace.name} for report in sorted(tables.values(), key=_place)]
+    path = directory / PASSED_FILE
+    with writing(path), temporary_file(path) as temporary:
+        text = json.dumps({"format": _PASSED_FORMAT, "format_version": 1, "tables": entries}, indent=1)
+        temporary.write_text(text + "\n", encoding="utf-8")
+
+
+def _passed(directory: Path) -> list[SubspaceReport]:
+    path = directory / PASSED_FILE
+    if not path.exists():
+        return []
+    with reading(path):
+        document = json.loads(path.read_text(encoding="utf-8"))
+        if document["format"] != _PASSED_FORMAT or document["format_version"] != 1:
+            raise CorruptTableError(f"{path}: not a document of passed layers; delete it")
+        return [_from_entry(entry) for entry in document["tables"]]
+
+
+def _from_entry(entry: dict[str, Any]) -> SubspaceReport:
+    pairs = {name: tuple(entry[name]) for name in ("raw", "classes", "longest", "examples")}
+    return SubspaceReport(
+        **entry | pairs | {"subspace": parse_name(entry["subspace"]), "metric": Metric(entry["metric"])}
+    )
 
 
 def _report(database: Database, subspace: Subspace, plane: Plane) -> SubspaceReport:
@@ -92,6 +139,7 @@ def _report(database: Database, subspace: Subspace, plane: Plane) -> SubspaceRep
         (attributes.get("longest_win_example"), attributes.get("longest_loss_example")),
         float(table.attributes["seconds"]),
         table.path.stat().st_size,
+        table.attributes.get("peak_memory"),
     )
 
 
@@ -107,7 +155,7 @@ def to_csv(rules_name: str, reports: Iterable[SubspaceReport], with_resources: b
         if isinstance(report.subspace, MovingPair):
             longest = [depth or 0 for depth in report.longest]
             row = [rules_name, report.mover_stones, report.opponent_stones, *report.raw, *report.classes, *longest]
-            resources = [report.subspace.name, report.seconds, report.file_bytes]
+            resources = [report.subspace.name, report.seconds, report.file_bytes, report.peak_memory or ""]
             writer.writerow(row + (resources if with_resources else []))
     return out.getvalue()
 

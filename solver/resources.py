@@ -13,7 +13,7 @@ from solver.errors import DatabaseError
 from solver.indexing import SubspaceIndex
 from solver.kernels.tables import stride_of
 from solver.rules import Phase, Rules
-from solver.subspaces import MovingPair, PlacingSubspace, Subspace, placing_subspaces
+from solver.subspaces import MovingPair, Subspace, counts_after, placing_subspaces
 
 BASE_BYTES = 700 << 20
 """Interpreter, compiled code, index tables, frontier lists, planes kept for the next pair; measured."""
@@ -36,7 +36,8 @@ def memory_needed(rules: Rules, subspace: Subspace) -> int:
     if isinstance(subspace, MovingPair):
         captured = sum(plane_bytes(pair.index(rules.board)) for pair in subspace.dependencies())
         return BASE_BYTES + 2 * own + captured
-    after = [plane_bytes(SubspaceIndex(rules.board, *counts)) for counts in _counts_after(rules, subspace)]
+    counts = counts_after(rules, subspace.ply, subspace.white, subspace.black)
+    after = [plane_bytes(SubspaceIndex(rules.board, *stones)) for stones in counts]
     kept = min(KEPT_BYTES["placing"], sum(plane_bytes(other.index(rules.board)) for other in placing_subspaces(rules)))
     codes = max(sum(after), kept)
     if subspace.ply == 2 * rules.stones - 1:
@@ -44,15 +45,6 @@ def memory_needed(rules: Rules, subspace: Subspace) -> int:
     # White's turns also take scores: quiet, after one removal and, with two, after the first and the second.
     scores = 2 * after[0] + sum(after[:2]) * (len(after) > 2) if subspace.ply % 2 == 0 else 0
     return BASE_BYTES + own + codes + scores
-
-
-def _counts_after(rules: Rules, subspace: PlacingSubspace) -> list[tuple[int, int]]:
-    """(white, black) stones after a placement that takes 0, 1, ... stones."""
-    white, black = subspace.white, subspace.black
-    takes = range(rules.double_mill + 1)
-    if subspace.ply % 2 == 0:
-        return [(white + 1, black - taken) for taken in takes if taken <= black]
-    return [(white - taken, black + 1) for taken in takes if taken <= white]
 
 
 def available_memory() -> int | None:
@@ -74,7 +66,21 @@ def available_memory() -> int | None:
     return min(limits, default=None)
 
 
-def check_resources(rules: Rules, directory: Path, subspaces: Sequence[Subspace]) -> None:
+def disk_needed(rules: Rules, subspaces: Sequence[Subspace], kept_plies: int) -> int:
+    """Bytes of disk that solving ``subspaces`` takes at its peak: what stays, and two layers that do not."""
+    kept = 0
+    passing = dict.fromkeys(range(2 * rules.stones + 1), 0)
+    for subspace in subspaces:
+        indices = subspace.index(rules.board).size * len(subspace.planes)
+        if subspace.ply is None or subspace.ply < kept_plies:
+            kept += indices
+        else:
+            passing[subspace.ply] += indices
+    most = max(passing[ply] + passing[ply + 1] for ply in range(2 * rules.stones))
+    return int((kept + most) * DISK_BYTES_PER_INDEX)
+
+
+def check_resources(rules: Rules, directory: Path, subspaces: Sequence[Subspace], kept_plies: int) -> None:
     """:raises DatabaseError: where memory or disk will not do for ``subspaces``, with the numbers"""
     if not subspaces:
         return
@@ -85,8 +91,7 @@ def check_resources(rules: Rules, directory: Path, subspaces: Sequence[Subspace]
             f"{largest.name} needs {_megabytes(needed)} of memory, {_megabytes(available)} are available; "
             "close other programs, or solve fewer stones"
         )
-    indices = sum(subspace.index(rules.board).size * len(subspace.planes) for subspace in subspaces)
-    on_disk, free = int(indices * DISK_BYTES_PER_INDEX), shutil.disk_usage(directory).free
+    on_disk, free = disk_needed(rules, subspaces, kept_plies), shutil.disk_usage(directory).free
     if on_disk > free:
         raise DatabaseError(
             f"{os.fspath(directory)}: {len(subspaces)} tables may need {_megabytes(on_disk)} of disk, "

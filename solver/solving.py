@@ -10,6 +10,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
@@ -23,6 +24,7 @@ from solver.directory import temporary_file, writing
 from solver.errors import RulesError
 from solver.indexing import symmetry_tables
 from solver.kernels.board import MAX_DIRECTED_EDGES
+from solver.layers import JobTables, Keep, kept_plies
 from solver.placing import solve_placing
 from solver.planes import Planes
 from solver.resources import KEPT_BYTES, check_resources, peak_memory, reset_peak_memory
@@ -106,6 +108,7 @@ def solve(
     phase: JobPhase = "all",
     max_stones: int | None = None,
     threads: int | None = None,
+    keep: Keep = None,
     reuse: str | Path | None = None,
     progress: bool = True,
     on_finished: Callable[[Subspace, float], None] | None = None,
@@ -116,6 +119,8 @@ def solve(
     :param phase: which phase to solve; the placing phase needs the moving phase, computed before or in the same call
     :param max_stones: see :func:`plan`
     :param threads: default: all cores
+    :param keep: which layers of the placing phase stay: ``"all"``, or the first so many plies, of which look-ups then
+        search forward; default: the first ones as far as they are small, see ``layers``
     :param reuse: a directory whose tables are taken over where its rules give them the same values, as for the
         moving phases of `nine` and `kurnik`
     :param progress: draw a progress bar over positions, if there is a terminal to draw it on
@@ -128,30 +133,39 @@ def solve(
     if threads is not None and threads < 1:
         raise RulesError(f"threads={threads}: expected at least 1")
     subspaces = plan(rules, phase, max_stones)
+    plies = kept_plies(rules, keep)
     path = Path(directory)
     create_directory(path, rules)
-    with lock(path), Database(path, rules) as database, Workers(threads) as workers:
+    with (
+        lock(path),
+        Database(path, rules) as database,
+        closing(JobTables(database, plies)) as tables,
+        Workers(threads) as workers,
+    ):
         remove_leftovers(path)
         if reuse is not None:
-            _take_over(path, rules, Path(reuse), [s for s in subspaces if not database.has(s)])
-        missing = [subspace for subspace in subspaces if not database.has(subspace)]
-        found = tuple(subspace for subspace in subspaces if subspace not in set(missing))
+            _take_over(path, rules, Path(reuse), [s for s in subspaces if tables.is_kept(s) and not database.has(s)])
+        missing = tables.missing(subspaces)
+        found = tuple(subspace for subspace in subspaces if database.has(subspace))
         for subspace in found:
             database.table(subspace).close()  # refuses a damaged file before hours are spent on others
-        check_resources(rules, path, missing)
-        total = sum(_positions(rules, subspace) for subspace in subspaces)
+        check_resources(rules, path, missing, plies)
+        total = sum(_positions(rules, subspace) for subspace in (*found, *missing))
         bar = tqdm(total=total, unit="pos", unit_scale=True, disable=None if progress else True, smoothing=0.1)
         with bar:
             bar.update(sum(_positions(rules, subspace) for subspace in found))
-            job = _Job(rules, path, database, workers, bar.update)
+            job = _Job(rules, tables, workers, bar.update)
             peaks = []
             for subspace in missing:
+                if subspace.ply is not None:
+                    tables.drop(after_ply=subspace.ply + 1)
                 bar.set_description(subspace.name)
                 seconds = job.run(subspace)
                 peaks.append(peak_memory())
                 if on_finished is not None:
                     on_finished(subspace, seconds)
-    peak = max((bytes_ for bytes_ in peaks if bytes_ is not None), default=None)
+        tables.finish()
+    peak = max((size for size in peaks if size is not None), default=None)
     return SolveReport(tuple(missing), found, time.monotonic() - started, peak)
 
 
@@ -177,11 +191,9 @@ def _positions(rules: Rules, subspace: Subspace) -> int:
 class _Job:
     """Solves one subspace after the other."""
 
-    def __init__(
-        self, rules: Rules, path: Path, database: Database, workers: Workers, advance: Callable[[int], object]
-    ) -> None:
-        self._rules, self._path, self._workers, self._advance = rules, path, workers, advance
-        self._sources = {phase: Planes(rules, database.table, workers, limit) for phase, limit in KEPT_BYTES.items()}
+    def __init__(self, rules: Rules, tables: JobTables, workers: Workers, advance: Callable[[int], object]) -> None:
+        self._rules, self._tables, self._workers, self._advance = rules, tables, workers, advance
+        self._sources = {phase: Planes(rules, tables.table, workers, limit) for phase, limit in KEPT_BYTES.items()}
 
     def run(self, subspace: Subspace) -> float:
         started = time.monotonic()
@@ -197,7 +209,7 @@ class _Job:
         statistics = {plane: count_plane(index, codes, metric, self._workers) for plane, codes in planes.items()}
         seconds = time.monotonic() - started
         write_table(
-            self._path,
+            self._tables.folder(subspace),
             self._rules,
             subspace,
             metric,

@@ -8,7 +8,6 @@ same index: ``row_to_move`` and ``column_to_move``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar, Literal
@@ -147,31 +146,29 @@ def is_decided(rules: Rules, ply: int, white: int, black: int) -> bool:
     return white + white_hand < LOSING_STONES or black + black_hand < LOSING_STONES
 
 
-@lru_cache(maxsize=64)
-def placing_counts(rules: Rules) -> tuple[frozenset[tuple[int, int]], ...]:
-    """For each ply 0..2n the counts (white, black) on the board that play can reach, decided ones included.
+def counts_after(rules: Rules, ply: int, white: int, black: int) -> list[tuple[int, int]]:
+    """The counts (white, black) on the board to which a placement leads, fewest stones taken first.
 
     A placement closes a mill only with three own stones on the board, and two mills only with five; every arrangement
     of a count is taken to be possible, so the successors of every position in a table have a table or are decided.
     """
+    own, opponent = (white, black) if ply % 2 == 0 else (black, white)
+    takes = range(min(rules.double_mill, opponent) + 1)
+    after = [(own + 1, opponent - taken) for taken in takes if taken == 0 or own + 1 >= 2 * taken + 1]
+    return after if ply % 2 == 0 else [counts[::-1] for counts in after]
+
+
+@lru_cache(maxsize=64)
+def placing_counts(rules: Rules) -> tuple[frozenset[tuple[int, int]], ...]:
+    """For each ply 0..2n the counts (white, black) on the board that play can reach, decided ones included."""
     layers = [frozenset({(0, 0)})]
     for ply in range(2 * rules.stones):
         after: set[tuple[int, int]] = set()
         for white, black in layers[-1]:
-            if is_decided(rules, ply, white, black):
-                continue
-            own, opponent = (white, black) if ply % 2 == 0 else (black, white)
-            for taken in _possible_removals(own + 1, opponent, rules.double_mill):
-                counts = own + 1, opponent - taken
-                after.add(counts if ply % 2 == 0 else counts[::-1])
+            if not is_decided(rules, ply, white, black):
+                after.update(counts_after(rules, ply, white, black))
         layers.append(frozenset(after))
     return tuple(layers)
-
-
-def _possible_removals(own: int, opponent: int, double_mill: int) -> Iterator[int]:
-    for taken in range(double_mill + 1):
-        if taken <= opponent and (taken == 0 or own >= 2 * taken + 1):
-            yield taken
 
 
 def placing_subspaces(rules: Rules) -> list[PlacingSubspace]:

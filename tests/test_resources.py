@@ -9,7 +9,7 @@ import pytest
 from solver import resources
 from solver.database import create_directory
 from solver.errors import DatabaseError, MissingTableError, RulesError
-from solver.resources import BASE_BYTES, check_resources, memory_needed
+from solver.resources import BASE_BYTES, DISK_BYTES_PER_INDEX, check_resources, disk_needed, memory_needed
 from solver.rules import get_rules
 from solver.solving import plan, solve
 from solver.subspaces import MovingPair, PlacingSubspace
@@ -51,12 +51,21 @@ def test_too_little_disk_is_refused_with_the_numbers(tmp_path: Path, monkeypatch
     monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(free=1 << 20))
     monkeypatch.setattr(resources, "available_memory", lambda: None)
     with pytest.raises(DatabaseError, match=r"28 tables may need 3,\d\d\d MB of disk, 1 MB are free"):
-        check_resources(NINE, tmp_path, plan(NINE, "moving"))
+        check_resources(NINE, tmp_path, plan(NINE, "moving"), kept_plies=18)
+
+
+def test_layers_that_are_not_kept_take_disk_two_at_a_time() -> None:
+    layers = plan(NINE, "placing")
+    largest = sum(subspace.index(NINE.board).size for subspace in layers if subspace.ply >= 16)
+    kept = sum(subspace.index(NINE.board).size for subspace in layers if subspace.ply < 10)
+    assert disk_needed(NINE, layers, kept_plies=10) == int((kept + largest) * DISK_BYTES_PER_INDEX)
+    everything = sum(subspace.index(NINE.board).size for subspace in layers)
+    assert disk_needed(NINE, layers, kept_plies=18) == int(everything * DISK_BYTES_PER_INDEX)
 
 
 def test_nothing_to_do_needs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(resources, "available_memory", lambda: 0)
-    check_resources(NINE, tmp_path, [])
+    check_resources(NINE, tmp_path, [], kept_plies=18)
 
 
 def test_tables_with_the_same_values_are_taken_over(six: Path, tmp_path: Path) -> None:

@@ -1,0 +1,144 @@
+"""Forward search: exact values of placing positions without a table, from the tables that come after them.
+
+The stones in hand run out, so play from a position reaches tables after a known number of plies. All positions on the
+way are generated ply by ply, each once up to symmetry: the orders in which the same stones can be placed multiply the
+lines, not the positions. Where a table is there it is asked, for all positions at once; then values go back up. No
+position is valued by a bound, so there is nothing to confuse with a value.
+
+This uses the plain move generator and shares no kernel with the solver. With the tables of the moving phase alone it
+proves those of the placing phase.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from solver.bitboard import U, by_bytes
+from solver.errors import MissingTableError
+from solver.indexing import Masks, symmetry_tables
+from solver.jit import jit, jit_inner
+from solver.movegen import MAX_TURNS, move_tables, successors
+from solver.rules import Rules, metric_of
+from solver.subspaces import hands, is_decided
+from solver.values import DRAW, LOST, Metric
+
+MAX_POSITIONS = 40_000_000
+"""Successors of one ply, before equal ones are joined, that a search may have: about 1 GB of memory."""
+
+Codes = npt.NDArray[np.uint16]
+Probe = Callable[[int, Masks, Masks], Codes | None]
+"""(ply, white, black) -> the codes of positions with equal stone counts, or None where there is no table of them."""
+
+_BLACK_SHIFT = U(24)
+_WHITE = U((1 << 24) - 1)
+
+
+def search(rules: Rules, ply: int, white: Masks, black: Masks, probe: Probe) -> Codes:
+    """The codes of placing positions of these rules, by the tables that ``probe`` knows.
+
+    :param ply: placements so far, the same for all positions
+    :param white: masks of White's stones, shape (n,)
+    :param black: masks of Black's stones, shape (n,)
+    :param probe: what tables say; it must answer after the last placement
+
+    :returns: codes of the metric of the placing phase, shape (n,)
+
+    :raises MissingTableError: where the tables are so far away that memory would not do
+    """
+    codes = np.zeros(len(white), np.uint16)
+    open_ = np.ones(len(white), np.bool_)
+    for counts, chosen in _by_counts(white, black):
+        found: Codes | int | None = LOST
+        if not is_decided(rules, ply, *counts):
+            found = probe(ply, white[chosen], black[chosen])
+        if found is not None:
+            codes[chosen] = found
+            open_[chosen] = False
+    if open_.any():
+        codes[open_] = _search_deeper(rules, ply, white[open_], black[open_], probe)
+    return codes
+
+
+def _search_deeper(rules: Rules, ply: int, white: Masks, black: Masks, probe: Probe) -> Codes:
+    own, opponent = (white, black) if ply % 2 == 0 else (black, white)
+    tables = move_tables(rules)
+    hand = hands(rules, ply)[ply % 2]
+    ends = np.cumsum(_count_turns(tables, own, opponent, hand))
+    total = int(ends[-1])
+    if total > MAX_POSITIONS:
+        raise MissingTableError(
+            f"no tables of rules {rules.name!r} near ply {ply}: a forward search to the next ones meets {total:,} "
+            f"positions a ply, more than {MAX_POSITIONS:,}; compute more plies with scripts/solve.py --keep"
+        )
+    keys = np.empty(total, np.uint64)
+    _expand(tables, symmetry_tables(rules.board).images, own, opponent, hand, ply % 2 == 1, keys)
+    unique, number = np.unique(keys, return_inverse=True)
+    del keys
+    masks = (unique & _WHITE).astype(np.uint32), (unique >> _BLACK_SHIFT).astype(np.uint32)
+    after = search(rules, ply + 1, *masks, probe)
+    codes = np.empty(len(white), np.uint16)
+    _back_up(ends, after[number], metric_of(rules, "placing") is Metric.DTM, codes)
+    return codes
+
+
+def _by_counts(white: Masks, black: Masks) -> list[tuple[tuple[int, int], npt.NDArray[np.int64]]]:
+    """Positions grouped by their numbers of (white, black) stones."""
+    keys = np.bitwise_count(white).astype(np.int64) * 32 + np.bitwise_count(black)
+    return [(divmod(int(key), 32), np.flatnonzero(keys == key)) for key in np.unique(keys)]
+
+
+@jit
+def _count_turns(tables, own, opponent, hand):
+    counts = np.empty(own.size, np.int64)
+    out_own, out_opponent = np.empty(MAX_TURNS, np.uint64), np.empty(MAX_TURNS, np.uint64)
+    for i in range(own.size):
+        counts[i] = successors(tables, own[i], opponent[i], hand, out_own, out_opponent)
+    return counts
+
+
+@jit
+def _expand(tables, images, own, opponent, hand, is_black, keys):
+    """Write the canonical key of every successor, position after position."""
+    out_own, out_opponent = np.empty(MAX_TURNS, np.uint64), np.empty(MAX_TURNS, np.uint64)
+    n = 0
+    for i in range(own.size):
+        turns = successors(tables, own[i], opponent[i], hand, out_own, out_opponent)
+        for k in range(turns):
+            white, black = (out_opponent[k], out_own[k]) if is_black else (out_own[k], out_opponent[k])
+            keys[n] = _canonical_key(images, white, black)
+            n += 1
+
+
+@jit_inner
+def _canonical_key(images, white, black):
+    """The smallest ``white | black << 24`` among the images of a position."""
+    best = ~(U(0))
+    for g in range(images.shape[0]):
+        best = min(best, by_bytes(images[g], white) | by_bytes(images[g], black) << _BLACK_SHIFT)
+    return best
+
+
+@jit
+def _back_up(ends, after, has_depth, codes):
+    """codes[i] = the value of a position by the codes after its turns, ``after[ends[i - 1]:ends[i]]``."""
+    first = 0
+    for i in range(codes.size):
+        best_win, best_loss, is_draw = 1 << 16, 0, False
+        for k in range(first, ends[i]):
+            code = int(after[k])
+            if code == DRAW:
+                is_draw = True
+            elif code % 2 == 1:
+                best_win = min(best_win, code)
+            else:
+                best_loss = max(best_loss, code)
+        if best_win < 1 << 16:
+            codes[i] = best_win + 1 if has_depth else 2
+        elif is_draw:
+            codes[i] = DRAW
+        else:
+            codes[i] = best_loss + 1 if has_depth else 1
+        first = ends[i]
