@@ -16,11 +16,10 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from solver.bitboard import U, by_bytes
 from solver.errors import MissingTableError
-from solver.indexing import Masks, symmetry_tables
-from solver.jit import jit, jit_inner
-from solver.movegen import MAX_TURNS, move_tables, successors
+from solver.expansion import classes_of, count_turns, expand
+from solver.indexing import Masks
+from solver.jit import jit
 from solver.rules import Rules, metric_of
 from solver.subspaces import hands, is_decided
 from solver.values import DRAW, LOST, Metric
@@ -31,9 +30,6 @@ MAX_POSITIONS = 40_000_000
 Codes = npt.NDArray[np.uint16]
 Probe = Callable[[int, Masks, Masks], Codes | None]
 """(ply, white, black) -> the codes of positions with equal stone counts, or None where there is no table of them."""
-
-_BLACK_SHIFT = U(24)
-_WHITE = U((1 << 24) - 1)
 
 
 def search(rules: Rules, ply: int, white: Masks, black: Masks, probe: Probe) -> Codes:
@@ -63,24 +59,20 @@ def search(rules: Rules, ply: int, white: Masks, black: Masks, probe: Probe) -> 
 
 
 def _search_deeper(rules: Rules, ply: int, white: Masks, black: Masks, probe: Probe) -> Codes:
-    own, opponent = (white, black) if ply % 2 == 0 else (black, white)
-    tables = move_tables(rules)
     hand = hands(rules, ply)[ply % 2]
-    ends = np.cumsum(_count_turns(tables, own, opponent, hand))
-    total = int(ends[-1])
-    if total > MAX_POSITIONS:
+    own, opponent = (white, black) if ply % 2 == 0 else (black, white)
+    counts = count_turns(rules, own, opponent, hand)
+    if (total := int(counts.sum())) > MAX_POSITIONS:
         raise MissingTableError(
             f"no tables of rules {rules.name!r} near ply {ply}: a forward search to the next ones meets {total:,} "
             f"positions a ply, more than {MAX_POSITIONS:,}; compute more plies with scripts/solve.py --keep"
         )
-    keys = np.empty(total, np.uint64)
-    _expand(tables, symmetry_tables(rules.board).images, own, opponent, hand, ply % 2 == 1, keys)
-    unique, number = np.unique(keys, return_inverse=True)
-    del keys
-    masks = (unique & _WHITE).astype(np.uint32), (unique >> _BLACK_SHIFT).astype(np.uint32)
-    after = search(rules, ply + 1, *masks, probe)
+    expansion = expand(rules, own, opponent, hand, counts)
+    after = (expansion.own, expansion.opponent) if ply % 2 == 0 else (expansion.opponent, expansion.own)
+    classes = classes_of(rules.board, *after)
+    found = search(rules, ply + 1, classes.white, classes.black, probe)
     codes = np.empty(len(white), np.uint16)
-    _back_up(ends, after[number], metric_of(rules, "placing") is Metric.DTM, codes)
+    _back_up(expansion.start, found[classes.number], metric_of(rules, "placing") is Metric.DTM, codes)
     return codes
 
 
@@ -91,43 +83,11 @@ def _by_counts(white: Masks, black: Masks) -> list[tuple[tuple[int, int], npt.ND
 
 
 @jit
-def _count_turns(tables, own, opponent, hand):
-    counts = np.empty(own.size, np.int64)
-    out_own, out_opponent = np.empty(MAX_TURNS, np.uint64), np.empty(MAX_TURNS, np.uint64)
-    for i in range(own.size):
-        counts[i] = successors(tables, own[i], opponent[i], hand, out_own, out_opponent)
-    return counts
-
-
-@jit
-def _expand(tables, images, own, opponent, hand, is_black, keys):
-    """Write the canonical key of every successor, position after position."""
-    out_own, out_opponent = np.empty(MAX_TURNS, np.uint64), np.empty(MAX_TURNS, np.uint64)
-    n = 0
-    for i in range(own.size):
-        turns = successors(tables, own[i], opponent[i], hand, out_own, out_opponent)
-        for k in range(turns):
-            white, black = (out_opponent[k], out_own[k]) if is_black else (out_own[k], out_opponent[k])
-            keys[n] = _canonical_key(images, white, black)
-            n += 1
-
-
-@jit_inner
-def _canonical_key(images, white, black):
-    """The smallest ``white | black << 24`` among the images of a position."""
-    best = ~(U(0))
-    for g in range(images.shape[0]):
-        best = min(best, by_bytes(images[g], white) | by_bytes(images[g], black) << _BLACK_SHIFT)
-    return best
-
-
-@jit
-def _back_up(ends, after, has_depth, codes):
-    """codes[i] = the value of a position by the codes after its turns, ``after[ends[i - 1]:ends[i]]``."""
-    first = 0
+def _back_up(start, after, has_depth, codes):
+    """codes[i] = the value of a position by the codes after its turns, ``after[start[i]:start[i + 1]]``."""
     for i in range(codes.size):
         best_win, best_loss, is_draw = 1 << 16, 0, False
-        for k in range(first, ends[i]):
+        for k in range(start[i], start[i + 1]):
             code = int(after[k])
             if code == DRAW:
                 is_draw = True
@@ -141,4 +101,3 @@ def _back_up(ends, after, has_depth, codes):
             codes[i] = DRAW
         else:
             codes[i] = best_loss + 1 if has_depth else 1
-        first = ends[i]
