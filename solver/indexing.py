@@ -78,8 +78,13 @@ def rank(table, z):
 @jit
 def class_and_symmetry(table, mask):
     """(class, symmetry) of the stones ``mask``; the symmetry maps them to the representative."""
-    packed = U(table.packed[rank(table.ranks, mask)])
-    return packed >> _CLASS_SHIFT, packed & _SYMMETRY
+    return unpack_class(table.packed[rank(table.ranks, mask)])
+
+
+@jit
+def unpack_class(packed):
+    """(class, symmetry) of an entry of ``ClassTable.packed``."""
+    return U(packed) >> _CLASS_SHIFT, U(packed) & _SYMMETRY
 
 
 def k_subsets(n: int, k: int) -> Masks:
@@ -91,7 +96,7 @@ def k_subsets(n: int, k: int) -> Masks:
     return by_size[k]
 
 
-_BINOMIALS = np.array([[comb(n, k) for k in range(34)] for n in range(34)], np.int64)
+BINOMIALS = np.array([[comb(n, k) for k in range(34)] for n in range(34)], np.int64)
 
 
 @lru_cache(maxsize=1024)
@@ -104,11 +109,11 @@ def rank_table(n: int, k: int) -> RankTable:
     for p in range(LOW_BITS):
         bit = z >> p & 1
         order += bit
-        low += bit * _BINOMIALS[p, order]
+        low += bit * BINOMIALS[p, order]
     z, order = np.arange(len(high)), np.full(len(high), k)
     for p in reversed(range(high_bits)):  # the highest stone is the k-th
         bit = z >> p & 1
-        high += bit * _BINOMIALS[LOW_BITS + p, np.maximum(order, 0)]
+        high += bit * BINOMIALS[LOW_BITS + p, np.maximum(order, 0)]
         order -= bit
     return RankTable(low.astype(np.uint32), high.astype(np.uint32))
 
