@@ -17,6 +17,7 @@ def main() -> int:
     parser = cli.parser(__doc__ or "", EXAMPLES)
     parser.add_argument("dir", metavar="DIR", help="directory of the database")
     parser.add_argument("--csv", action="store_true", help="the moving phase as CSV")
+    parser.add_argument("--placing-csv", action="store_true", help="the placing phase as CSV, ply by ply")
     parser.add_argument("--resources", action="store_true", help="with --csv: also seconds and bytes of each table")
     parser.add_argument("--raw", action="store_true", help="every subspace with raw positions and examples")
     arguments = parser.parse_args()
@@ -24,6 +25,9 @@ def main() -> int:
         reports = report.subspace_reports(database)
         if arguments.csv:
             print(report.to_csv(database.rules.name, reports, arguments.resources), end="")
+            return cli.EXIT_OK
+        if arguments.placing_csv:
+            print(report.to_placing_csv(database.rules.name, reports), end="")
             return cli.EXIT_OK
         print(f"{database.rules.name}, {len(reports)} subspaces and sides to move\n")
         print("\n\n".join(map(details, reports)) if arguments.raw else report.to_text(reports))

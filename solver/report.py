@@ -13,7 +13,7 @@ from typing import Any
 from solver.database import Database
 from solver.directory import reading, temporary_file, writing
 from solver.errors import CorruptTableError
-from solver.subspaces import MovingPair, Plane, Subspace, parse_name
+from solver.subspaces import MovingPair, PlacingSubspace, Plane, Subspace, parse_name
 from solver.values import Metric
 
 CSV_COLUMNS = (
@@ -32,6 +32,8 @@ CSV_COLUMNS = (
 
 
 RESOURCE_COLUMNS = ("table", "seconds", "file_bytes", "peak_memory")
+
+PLACING_COLUMNS = ("rules", "ply", "white_stones", "black_stones", "mover", *CSV_COLUMNS[3:], *RESOURCE_COLUMNS[1:])
 
 PASSED_FILE = "passed.json"
 """The reports of tables that were not kept."""
@@ -157,6 +159,21 @@ def to_csv(rules_name: str, reports: Iterable[SubspaceReport], with_resources: b
             row = [rules_name, report.mover_stones, report.opponent_stones, *report.raw, *report.classes, *longest]
             resources = [report.subspace.name, report.seconds, report.file_bytes, report.peak_memory or ""]
             writer.writerow(row + (resources if with_resources else []))
+    return out.getvalue()
+
+
+def to_placing_csv(rules_name: str, reports: Iterable[SubspaceReport]) -> str:
+    """The placing phase as CSV with :data:`PLACING_COLUMNS`, one line a ply and stone count."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(PLACING_COLUMNS)
+    for report in reports:
+        subspace = report.subspace
+        if isinstance(subspace, PlacingSubspace):
+            longest = [depth or 0 for depth in report.longest]
+            position = [rules_name, subspace.ply, subspace.white, subspace.black, ("white", "black")[subspace.ply % 2]]
+            resources = [report.seconds, report.file_bytes, report.peak_memory or ""]
+            writer.writerow([*position, *report.raw, *report.classes, *longest, *resources])
     return out.getvalue()
 
 

@@ -109,7 +109,7 @@ def test_without_a_table_of_the_moving_phase_nothing_is_searched(full: Path, tmp
     table_path(directory, MovingPair(4, 3)).unlink()
     with open_tablebase(directory) as tablebase:
         pos = Position(tablebase.rules)
-        with pytest.raises(MissingTableError, match="no table placing_00_0-0 .* compute it: "):
+        with pytest.raises(MissingTableError, match=r"no table placing_00_0-0 .* compute it: "):
             tablebase.probe(pos)
         assert tablebase.get(pos) is None
 
