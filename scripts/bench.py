@@ -33,6 +33,7 @@ STAGES = ("prepare", "propagate", "count", "write")
 EXAMPLES = """\
   bench.py nine --max-stones 10                     one thread
   bench.py nine --max-stones 11 --threads 2
+  bench.py nine --max-stones 11 --threads 2 --scaling
   bench.py nine --max-stones 11 --runs 3 --against "./reference 3 9 3 1 11"
 """
 
@@ -43,12 +44,15 @@ def main() -> int:
     parser.add_argument("--max-stones", type=cli.positive, metavar="N", default=9, help="(default: 9)")
     parser.add_argument("--threads", type=cli.positive, metavar="N", default=1, help="(default: 1)")
     parser.add_argument("--against", metavar="CMD", help="another program that solves the same pairs")
-    parser.add_argument("--runs", type=cli.positive, metavar="N", default=3, help="runs of each with --against")
+    parser.add_argument("--scaling", action="store_true", help="compare --threads with one thread, in turn")
+    parser.add_argument("--runs", type=cli.positive, metavar="N", default=3, help="runs of each when comparing")
     parser.add_argument("--json", action="store_true", help="one JSON object with the totals, nothing else")
     arguments = parser.parse_args()
     rules = cli.parse_rules(arguments.preset, arguments.set)
     if arguments.against:
         compare(arguments.against, arguments.runs, sys.argv[1:])
+    elif arguments.scaling:
+        measure_scaling(arguments.threads, arguments.runs, sys.argv[1:])
     else:
         measure(rules, arguments.max_stones, arguments.threads, arguments.json)
     return cli.EXIT_OK
@@ -144,14 +148,42 @@ def compare(command: str, runs: int, own_arguments: list[str]) -> None:
     print(f"median ratio {statistics.median(ratios):.3f}")
 
 
+def measure_scaling(threads: int, runs: int, own_arguments: list[str]) -> None:
+    """One thread and ``threads`` in turn, beside what the machine gives: plain loops, alone and side by side."""
+    own = [sys.executable, __file__, *without_comparison(own_arguments), "--json"]
+    for number in range(1, runs + 1):
+        walls = []
+        for n in (1, threads):
+            answer = json.loads(
+                subprocess.run([*own, "--threads", str(n)], check=True, capture_output=True, text=True).stdout
+            )
+            walls.append(answer["wall_seconds"])
+        alone, together = plain_loops(1), plain_loops(threads)
+        print(
+            f"run {number}: {walls[0]:.2f} s with one thread, {walls[1]:.2f} s with {threads}: "
+            f"{walls[0] / walls[1]:.2f} times as fast; the machine gives {threads * alone / together:.2f} cores",
+            flush=True,
+        )
+
+
+def plain_loops(count: int) -> float:
+    """Seconds that ``count`` processes side by side need for one plain loop each."""
+    command = [sys.executable, "-c", "for i in range(50_000_000): pass"]
+    started = time.perf_counter()
+    for process in [subprocess.Popen(command) for _ in range(count)]:
+        process.wait()
+    return time.perf_counter() - started
+
+
 def without_comparison(arguments: list[str]) -> list[str]:
-    """The arguments without ``--against CMD`` and ``--runs N``."""
+    """The arguments without those that ask for a comparison."""
     kept = []
     skip = False
     for argument in arguments:
-        if not skip and argument not in ("--against", "--runs") and not argument.startswith(("--against=", "--runs=")):
+        name, _, value = argument.partition("=")
+        if not skip and name not in ("--against", "--runs", "--scaling"):
             kept.append(argument)
-        skip = argument in ("--against", "--runs")
+        skip = not skip and not value and name in ("--against", "--runs")
     return kept
 
 

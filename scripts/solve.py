@@ -38,7 +38,7 @@ def main() -> int:
         type=keep,
         metavar="all|K|value",
         help="layers of the placing phase to keep: all, the first K plies, or the value of the empty board only; "
-        "look-ups search forward from others (default: the first ones that have 0.8e9 positions together)",
+        "look-ups search forward from others (default: the first ones that have 4e9 positions together)",
     )
     parser.add_argument("--reuse", metavar="DIR", help="take over tables with the same values, say of nine for kurnik")
     parser.add_argument("--plan", action="store_true", help="print what each table takes, and compute nothing")

@@ -25,9 +25,9 @@ Keep = Literal["all"] | int | None
 
 IN_PROGRESS = "in-progress"
 
-DEFAULT_KEPT_INDICES = 800_000_000
-"""By default the first layers that have so many indices together are kept: about 250 MB. Of nine men these are the
-plies 0 to 12, of six men all; what lies between is searched forward within a second (README)."""
+DEFAULT_KEPT_INDICES = 4_000_000_000
+"""By default the first layers that have at most so many indices together are kept, about 1.6 GB. Of nine men these are
+the plies 0 to 14, of six men all. What lies between is searched forward within a second (README)."""
 
 
 def kept_plies(rules: Rules, keep: Keep) -> int:

@@ -112,7 +112,7 @@ def test_how_many_plies_are_kept() -> None:
     nine, six = get_rules("nine"), get_rules("six")
     assert kept_plies(nine, "all") == 18
     assert kept_plies(nine, 5) == 5
-    assert kept_plies(nine, None) == 13
+    assert kept_plies(nine, None) == 15
     assert kept_plies(six, None) == 12
     for keep in (0, 19, -1, "some", 2.5):
         with pytest.raises(RulesError, match="expected 'all' or a number of plies from 1 to 18"):
