@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
 
 from solver.database import Database
+from solver.errors import SolverError
+from solver.rules import Phase
 from solver.subspaces import MovingPair, PlacingSubspace, Plane, Subspace
-from solver.values import Metric
+from solver.values import Metric, decode
 
 CSV_COLUMNS = (
     "rules",
@@ -110,6 +117,73 @@ def to_csv(rules_name: str, reports: Iterable[SubspaceReport], with_resources: b
             resources = [report.subspace.name, report.seconds, report.file_bytes]
             writer.writerow(row + (resources if with_resources else []))
     return out.getvalue()
+
+
+class Counts(NamedTuple):
+    """What a report and a line of CSV have in common: all that figures need.
+
+    :param ply: of the placing phase, None for the moving phase
+    :param raw: raw positions (won, drawn, lost) for the side to move
+    :param classes: the same in classes
+    :param longest: distance of the longest win and loss in plies; None where there is none or none is stored
+    """
+
+    rules: str
+    ply: int | None
+    mover_stones: int
+    opponent_stones: int
+    raw: tuple[int, int, int]
+    classes: tuple[int, int, int]
+    longest: tuple[int | None, int | None]
+
+
+def counts(database: Database) -> list[Counts]:
+    """The counts of all tables there are, in the order of :func:`subspace_reports`."""
+    return [
+        Counts(database.rules.name, r.subspace.ply, r.mover_stones, r.opponent_stones, r.raw, r.classes, r.longest)
+        for r in subspace_reports(database)
+    ]
+
+
+def read_csv(path: str | Path) -> list[Counts]:
+    """The counts in a file that :func:`to_csv` made.
+
+    :raises SolverError: for a file that cannot be read or has other columns
+    """
+    try:
+        with open(path, newline="") as file:
+            found = [_counts_of(line) for line in csv.DictReader(file)]
+        if not found:
+            raise ValueError("no lines")
+        return found
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        raise SolverError(
+            f"{path}: no table of counts ({error}); expected the columns {', '.join(CSV_COLUMNS)} "
+            "as scripts/stats.py DIR --csv writes them"
+        ) from error
+
+
+def _counts_of(line: dict[str, str]) -> Counts:
+    mover, opponent, *numbers = (int(line[column]) for column in CSV_COLUMNS[1:])
+    raw, classes, longest = tuple(numbers[:3]), tuple(numbers[3:6]), numbers[6:]
+    found = (classes[0] > 0, classes[2] > 0)
+    depths = [depth if exists else None for depth, exists in zip(longest, found, strict=True)]
+    return Counts(line["rules"], None, mover, opponent, raw, classes, (depths[0], depths[1]))  # type: ignore[arg-type]
+
+
+def distances(database: Database, phase: Phase = "moving") -> tuple[Counter[int], Counter[int]]:
+    """Raw positions by distance in plies, won and lost, in all tables of a phase that hold distances."""
+    found: tuple[Counter[int], Counter[int]] = (Counter(), Counter())
+    for subspace in database.subspaces():
+        table = database.table(subspace)
+        if subspace.phase == phase and table.metric is not Metric.WDL:
+            for plane in subspace.planes:
+                raw = table.statistics(plane).raw
+                for code in np.flatnonzero(raw).tolist():
+                    wdl, depth = decode(code, table.metric)
+                    if depth is not None:
+                        found[wdl < 0][depth] += int(raw[code])
+    return found
 
 
 def to_text(reports: Sequence[SubspaceReport]) -> str:

@@ -24,7 +24,7 @@ _FONT = "DejaVu Sans, Verdana, sans-serif"
 
 # Blue and vermilion are told apart with every kind of colour vision.
 _COMMON = {"win": "#0072b2", "loss": "#b84a00", "on-mark": "#ffffff"}
-_PALETTES: dict[str, dict[str, str]] = {
+PALETTES: dict[str, dict[str, str]] = {
     "light": {
         **_COMMON,
         "ground": "#f6f1e7",
@@ -117,7 +117,7 @@ class Canvas:
 
     def __init__(self, theme: Theme, left: float, above: float) -> None:
         self.theme, self.left, self.above = theme, left, above
-        self.palette = _PALETTES["light" if theme == "auto" else theme]
+        self.palette = PALETTES["light" if theme == "auto" else theme]
         self.root = ElementTree.Element("svg", xmlns="http://www.w3.org/2000/svg")
 
     def finish(self) -> Picture:
@@ -136,7 +136,7 @@ class Canvas:
             self.root.set("class", "merels-auto")
             rules = "".join(
                 f".merels-auto .{what}-{name}{{{what}:{colour}}}"
-                for name, colour in _PALETTES["dark"].items()
+                for name, colour in PALETTES["dark"].items()
                 for what in ("fill", "stroke")
             )
             self.add(self.root, "style").text = f"@media (prefers-color-scheme:dark){{{rules}}}"
