@@ -22,6 +22,8 @@ from solver.notation import Side
 from solver.svg import Canvas, Picture, Place, Theme
 from solver.values import Value, preference
 
+__all__ = ["Drawable", "Hints", "Picture", "Turn", "bits", "board", "layout"]
+
 _STONE, _HAND_STONE, _MARK, _HIT = 0.32, 0.15, 0.23, 0.45  # radii, in columns
 _MARGIN = 1.0  # from the outermost points to the edge, with room for the names of rows
 _BAND = 0.75  # height of a player's strip above or below
@@ -260,6 +262,8 @@ class _Draft(Canvas):
                 point, place, _STONE + 0.06, {"stroke": "target"}, fill="none", stroke_width=5, class_="selected"
             )
         if hints.takeable >> p & 1:
+            paint = {"stroke": "loss"}
+            self.circle(point, place, _STONE + 0.06, paint, fill="none", stroke_width=4, stroke_dasharray="6 4")
             cross = self.group("takeable", point, stroke_linecap="round")
             for dx, dy in ((0.15, 0.15), (0.15, -0.15)):
                 self.line(cross, (x - dx, y - dy), (x + dx, y + dy), "loss", 0.09)
@@ -306,7 +310,7 @@ class _Draft(Canvas):
         else:
             x, y = self.at(place)
             self.square(mark, place, 1.5 * _MARK, paint, stroke_width=width, transform=f"rotate(45 {x} {y})")
-        size = {1: 0.3, 2: 0.22, 3: 0.19}.get(len(text), 0.155)
+        size = {1: 0.3, 2: 0.22, 3: 0.17}.get(len(text), 0.14)
         self.text(mark, place, text, size, "on-draw" if name == "draw" else "on-mark", font_weight="bold")
 
     def add_hands(self, flipped: bool) -> None:
