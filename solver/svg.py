@@ -56,7 +56,7 @@ PALETTES: dict[str, dict[str, str]] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Picture:
     """An SVG picture; a notebook shows it."""
 
@@ -67,6 +67,9 @@ class Picture:
 
     def __str__(self) -> str:
         return self.svg
+
+    def __repr__(self) -> str:
+        return f"<Picture, {len(self.svg)} characters of SVG>"
 
     def save(self, path: str | Path, width: int | None = None) -> Path:
         """Write the picture as SVG or PNG, which the ending of ``path`` decides.
