@@ -26,6 +26,7 @@ def test_the_script_makes_the_pictures(six: Path, tmp_path: Path, monkeypatch: p
 
 
 def test_importing_the_package_does_not_import_what_draws() -> None:
-    check = "import sys, solver; print(sorted({'matplotlib', 'anywidget', 'solver.drawing', 'resvg_py'} & set(sys.modules)))"
+    unwanted = {"matplotlib", "anywidget", "solver.drawing", "resvg_py"}
+    check = f"import sys, solver; print(sorted({unwanted} & set(sys.modules)))"
     found = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True, cwd=ROOT)
     assert found.stdout.strip() == "[]"
