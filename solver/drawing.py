@@ -20,7 +20,7 @@ from xml.etree import ElementTree
 from solver.boards import Board
 from solver.notation import Side
 from solver.svg import Canvas, Picture, Place, Theme
-from solver.values import Value, preference
+from solver.values import RESULT_WORDS, Value, preference
 
 __all__ = ["Drawable", "Hints", "Picture", "Turn", "bits", "board", "layout"]
 
@@ -297,7 +297,7 @@ class _Draft(Canvas):
         return on_the_way if all(map(is_slide, turns)) else lambda turn: self.places[turn.target]
 
     def _add_mark(self, group: ElementTree.Element, place: Place, value: Value, is_best: bool) -> None:
-        name = {1: "win", 0: "draw", -1: "loss"}[value.wdl]
+        name = RESULT_WORDS[value.wdl]
         mark = self.group(f"value {name}{' best' if is_best else ''}", group)
         sign = {1: "+", 0: "=", -1: "\N{MINUS SIGN}"}[value.wdl]
         text = sign + ("" if value.depth is None else str(value.depth))

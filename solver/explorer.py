@@ -16,10 +16,11 @@ import traitlets
 from solver.errors import SolverError
 from solver.lookup import Tablebase
 from solver.notation import Side
-from solver.play import Play, in_words
+from solver.play import Play
 from solver.position import Position
 from solver.rules import Rules, get_rules
 from solver.svg import Theme
+from solver.values import RESULT_WORDS, in_words
 
 _STATIC = Path(__file__).parent / "static"
 
@@ -140,8 +141,7 @@ class Explorer(anywidget.AnyWidget):
     def _turns(self) -> list[list[str]]:
         """The turns that agree with the clicks so far: text, value in words, and result for its colour."""
         if self.with_values and (values := self.play.values):
-            words = {1: "win", 0: "draw", -1: "loss"}
-            return [[str(move), in_words(value), words[value.wdl]] for move, value in values]
+            return [[str(move), in_words(value), RESULT_WORDS[value.wdl]] for move, value in values]
         return [[str(move), "", ""] for move in self.play.candidates]
 
 

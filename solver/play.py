@@ -18,7 +18,7 @@ from solver.lookup import Tablebase
 from solver.notation import Side, other_side
 from solver.position import Move, Position
 from solver.svg import Picture, Theme
-from solver.values import Value, preference
+from solver.values import Value, in_words, preference
 
 
 @dataclass(frozen=True)
@@ -305,13 +305,3 @@ class Play:
         self._choice = NOTHING
         self._undone.clear()
         self._reply()
-
-
-def in_words(value: Value) -> str:
-    """A value as text.
-
-    >>> in_words(Value(1, 5)), in_words(Value(0)), in_words(Value(-1, 4))
-    ('win in 5', 'draw', 'loss in 4')
-    """
-    word = {1: "win", 0: "draw", -1: "loss"}[value.wdl]
-    return word if value.depth is None else f"{word} in {value.depth}"

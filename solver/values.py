@@ -39,6 +39,8 @@ class Value(NamedTuple):
     depth: int | None = None
 
 
+RESULT_WORDS = {1: "win", 0: "draw", -1: "loss"}
+
 DRAW = 0
 LOST = 1
 """The code of a finished game that the player to move has lost, under every metric."""
@@ -84,3 +86,13 @@ def preference(value: Value) -> tuple[int, int]:
     """
     depth = value.depth or 0
     return -value.wdl, depth if value.wdl > 0 else -depth
+
+
+def in_words(value: Value) -> str:
+    """A value as text.
+
+    >>> in_words(Value(1, 5)), in_words(Value(0)), in_words(Value(-1, 4))
+    ('win in 5', 'draw', 'loss in 4')
+    """
+    word = RESULT_WORDS[value.wdl]
+    return word if value.depth is None else f"{word} in {value.depth}"
