@@ -1,6 +1,6 @@
 """The interactive board for notebooks.
 
-The widget is a thin shell: ``play`` knows what a click means, ``drawing`` makes the picture, and the script under
+The widget is a thin shell: ``clicks`` knows what a click means, ``drawing`` makes the picture, and the script under
 ``static`` shows the picture and sends clicks. It needs anywidget, which is in the extra ``notebook``.
 """
 
@@ -13,10 +13,10 @@ from typing import Any
 import anywidget
 import traitlets
 
+from solver.clicks import Play
 from solver.errors import SolverError
 from solver.lookup import Tablebase
 from solver.notation import Side
-from solver.play import Play
 from solver.position import Position
 from solver.rules import Rules, get_rules
 from solver.svg import Theme
@@ -74,6 +74,7 @@ class Explorer(anywidget.AnyWidget):
         super().__init__()
         self.play = Play(_position(start, tablebase), tablebase, perfect)
         self._flipped, self._theme, self._size = flipped, theme, size
+        self._follows_page = theme == "auto"
         self.has_values = tablebase is not None
         self.with_values = with_values
         self.on_msg(self._receive)
@@ -123,7 +124,7 @@ class Explorer(anywidget.AnyWidget):
 
     def _set_theme(self, theme: Any) -> None:
         """The theme of the page, where none was asked for."""
-        if self._theme == "auto" and theme in ("light", "dark"):
+        if self._follows_page and theme in ("light", "dark"):
             self._theme = theme
 
     def _show(self, error: str | None = None) -> None:

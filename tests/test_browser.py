@@ -25,7 +25,8 @@ import pytest
 from solver.lookup import open_tablebase
 from solver.position import Move, Position
 from solver.rules import get_rules
-from tests.test_play import FLYING, TWO_MILLS, clicks_of
+from solver.svg import PALETTES
+from tests.test_explorer import FLYING, TWO_MILLS, clicks_of
 
 pytestmark = pytest.mark.browser
 
@@ -36,7 +37,7 @@ FLAGS = (
     "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync --disable-dev-shm-usage --window-size=1400,1100"
 )
-PATIENCE = 60  # seconds
+PATIENCE = 180  # seconds; a busy machine takes its time to start JupyterLab
 
 
 @pytest.fixture(scope="module")
@@ -294,6 +295,16 @@ def test_a_flight_and_the_buttons(show: Callable[[str], Board], screenshot: Call
     board.press("undo")
     game.pop()
     board.wait_for(game)
+
+
+def test_the_theme_of_the_page(show: Callable[[str], Board], screenshot: Callable[[str], Path]) -> None:
+    board = show("from solver.explorer import Explorer\nExplorer('six')")
+    for name, theme in (("JupyterLab Dark", "dark"), ("JupyterLab Light", "light")):
+        change = f"window.jupyterapp.commands.execute('apputils:change-theme', {{theme: '{name}'}})"
+        board.browser.execute_script(change)
+        ground = PALETTES[theme]["ground"]
+        board.wait(lambda g=ground: board.find(".ground")[0].get_attribute("fill") == g, f"the board is not {theme}")
+        screenshot(f"theme-{theme}")
 
 
 def test_the_keyboard_is_enough(show: Callable[[str], Board]) -> None:

@@ -123,6 +123,18 @@ function sendClicks(model, board) {
   });
 }
 
+// JupyterLab says on the body which theme it has; other pages say nothing, and the picture follows the browser.
+function followTheme(model) {
+  const tell = () => {
+    const isLight = document.body.dataset.jpThemeLight;
+    if (isLight !== undefined) model.send({ action: "theme", argument: isLight === "false" ? "dark" : "light" });
+  };
+  const observer = new MutationObserver(tell);
+  observer.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light"] });
+  tell();
+  return () => observer.disconnect();
+}
+
 function render({ model, el }) {
   const root = element("div", "merels-explorer");
   const board = element("div", "merels-board");
@@ -158,7 +170,8 @@ function render({ model, el }) {
       message.textContent = model.get("message");
       message.classList.toggle("error", model.get("is_error"));
     },
-    perfect: () => {
+    // A side that was refused leaves the trait as it was, and comes with a message.
+    "perfect message": () => {
       const chosen = bar.querySelector("select");
       if (chosen) chosen.value = model.get("perfect");
     },
@@ -171,9 +184,11 @@ function render({ model, el }) {
     }
     draw();
   }
-  const isLight = document.body.dataset.jpThemeLight;
-  if (isLight !== undefined) model.send({ action: "theme", argument: isLight === "false" ? "dark" : "light" });
-  return () => watched.forEach(([event, draw]) => model.off(event, draw));
+  const stopFollowing = followTheme(model);
+  return () => {
+    stopFollowing();
+    watched.forEach(([event, draw]) => model.off(event, draw));
+  };
 }
 
 export default { render };

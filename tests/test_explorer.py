@@ -7,11 +7,11 @@ from xml.etree import ElementTree
 
 import pytest
 
+from solver.clicks import NOTHING, Choice, Play
 from solver.drawing import bits
 from solver.errors import IllegalMoveError, PositionError, RulesMismatchError, SolverError
 from solver.explorer import Explorer
 from solver.lookup import Tablebase, open_tablebase
-from solver.play import NOTHING, Choice, Play
 from solver.position import Move, Position
 from solver.rules import Rules, get_rules
 from solver.subspaces import MovingPair
@@ -248,11 +248,21 @@ def test_missing_tables_leave_a_board_without_values(tmp_path: Path) -> None:
         play = Play(Position(SIX), tablebase)
         assert play.values == []
         assert play.message == "White to place. There is no table for this position."
-        with pytest.raises(SolverError, match="no table for this position"):
+        with pytest.raises(SolverError, match=r"cannot move; take a turn back\. There is no table"):
             play.perfect = "white"
-        play.perfect = None
+        assert play.perfect is None
         click(play, "a5")
         assert play.ply == 1
+
+
+def test_a_closed_tablebase_leaves_a_board_without_values(six: Path) -> None:
+    tablebase = open_tablebase(six)
+    explorer = Explorer(tablebase=tablebase)
+    tablebase.close()
+    send(explorer, "click", 0)
+    assert explorer.ply == 1
+    assert explorer.message.startswith("Black to place. There are no values:")
+    assert "closed" in explorer.message
 
 
 # The widget
@@ -332,6 +342,8 @@ def test_where_the_widget_begins() -> None:
     assert auto.svg == dark
     send(auto, "theme", "pink")
     assert auto.svg == dark
+    send(auto, "theme", "light")
+    assert auto.svg == Explorer("six", theme="light").svg
 
 
 def test_the_page_knows_the_actions_and_traits_of_the_widget() -> None:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from solver.boards import Board, mask_of
 from solver.drawing import Hints, board
-from solver.errors import IllegalMoveError, MissingTableError, SolverError
+from solver.errors import DatabaseError, IllegalMoveError, MissingTableError, RulesMismatchError, SolverError
 from solver.lookup import Tablebase
 from solver.notation import Side, other_side
 from solver.position import Move, Position
@@ -80,10 +80,11 @@ class Play:
         self._choice = NOTHING
         self._undone: list[Move] = []  # the last one is the next to be made again
         self._rated: tuple[Position, list[tuple[Move, Value]]] | None = None
+        self._problem = ""  # why there are no values
         self._perfect: Side | None = None
         self.position = start.copy()
         if tablebase is not None:
-            self._rate()  # here tables of other rules are refused
+            tablebase.get(start)  # refuses tables of other rules
         self.perfect = perfect
 
     # What is shown
@@ -158,7 +159,7 @@ class Play:
         words = f"{mover} to {'place' if self.position.own_hand else 'move'}"
         if rated := self._rate():
             return f"{words}: {in_words(rated[0][1])}."
-        return f"{words}." if self.tablebase is None else f"{words}. There is no table for this position."
+        return f"{words}. {self._problem}".rstrip()
 
     @property
     def history(self) -> list[str]:
@@ -171,16 +172,19 @@ class Play:
         return len(self.position.move_stack)
 
     def _rate(self) -> list[tuple[Move, Value]]:
-        """All legal turns with their values."""
-        if self.tablebase is None:
+        """All legal turns with their values. Without tables the board goes on, and the message says why."""
+        if self.tablebase is None or self.position.is_over():
             return []
         if self._rated is None or self._rated[0] != self.position:
+            found, self._problem = list[tuple[Move, Value]](), ""
             try:
                 found = self.tablebase.moves(self.position)
-            except MissingTableError:  # the board goes on without values, as the message says
-                found = []
+            except MissingTableError:
+                self._problem = "There is no table for this position."
+            except (DatabaseError, RulesMismatchError) as error:
+                self._problem = f"There are no values: {error}."
             self._rated = self.position.copy(), found
-        return self._rated[1] if not self.position.is_over() else []
+        return self._rated[1]
 
     # What is done
 
@@ -254,8 +258,12 @@ class Play:
     def perfect(self, side: Side | None) -> None:
         if side is not None:
             self._need_tables()
-        self._perfect = side
-        self._reply()
+        before, self._perfect = self._perfect, side
+        try:
+            self._reply()
+        except SolverError:
+            self._perfect = before
+            raise
 
     def _reply(self) -> None:
         if self.position.turn == self._perfect and not self.position.is_over():
@@ -268,9 +276,7 @@ class Play:
             raise IllegalMoveError(f"the game is over: {self.position.outcome()}")
         rated = self._rate()
         if not rated:
-            raise SolverError(
-                "there is no table for this position, so the perfect player cannot move; take a turn back"
-            )
+            raise SolverError(f"the perfect player cannot move; take a turn back. {self._problem}")
         self._make(min(rated, key=lambda item: preference(item[1]))[0])
 
     def _need_tables(self) -> None:
