@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from solver import Position, Rules, cli, open_tablebase, report
+from solver import Position, Rules, cli, open_tablebase, report, tally
 from solver.database import Database
 from solver.layers import Keep, kept_plies
 from solver.resources import disk_needed, memory_needed, peak_memory
@@ -73,7 +73,7 @@ def main() -> int:
     )
     if not arguments.quiet:
         with Database(directory, rules) as database:
-            print(report.to_text(report.subspace_reports(database)))
+            print(tally.to_text(report.subspace_reports(database)))
     print(
         f"{len(done.computed)} tables computed, {len(done.found)} found, "
         f"in {time.monotonic() - started:.1f} s, peak memory {in_megabytes(done.peak_memory)}"

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from solver import cli, report
+from solver import cli, report, tally
 from solver.database import Database
 
 EXAMPLES = """\
@@ -24,13 +24,13 @@ def main() -> int:
     with Database(arguments.dir) as database:
         reports = report.subspace_reports(database)
         if arguments.csv:
-            print(report.to_csv(database.rules.name, reports, arguments.resources), end="")
+            print(tally.to_csv(database.rules.name, reports, arguments.resources), end="")
             return cli.EXIT_OK
         if arguments.placing_csv:
-            print(report.to_placing_csv(database.rules.name, reports), end="")
+            print(tally.to_placing_csv(database.rules.name, reports), end="")
             return cli.EXIT_OK
         print(f"{database.rules.name}, {len(reports)} subspaces and sides to move\n")
-        print("\n\n".join(map(details, reports)) if arguments.raw else report.to_text(reports))
+        print("\n\n".join(map(details, reports)) if arguments.raw else tally.to_text(reports))
     return cli.EXIT_OK
 
 

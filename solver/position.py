@@ -348,6 +348,12 @@ class Position:
         rules = f"get_rules({self._rules.name!r})" if is_preset else repr(self._rules)
         return f"Position.from_fen({rules}, {self.fen()!r})"
 
+    def _repr_svg_(self) -> str:
+        """What a notebook shows; :mod:`solver.drawing` has the options."""
+        from solver.drawing import board  # only where a picture is wanted
+
+        return board(self).svg
+
     def __str__(self) -> str:
         if self.phase == "placing":
             counters = f"in hand: White {self.hands[0]}, Black {self.hands[1]}"

@@ -1,11 +1,12 @@
-"""What finished tables say in sum: one record a subspace and side to move, as text or CSV. Reads statistics only."""
+"""What finished tables say in sum: one record a subspace and side to move. Reads statistics only.
+
+Tables that are not kept leave their records in ``passed.json``.
+"""
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -13,27 +14,8 @@ from typing import Any
 from solver.database import Database
 from solver.directory import reading, temporary_file, writing
 from solver.errors import CorruptTableError
-from solver.subspaces import MovingPair, PlacingSubspace, Plane, Subspace, parse_name
+from solver.subspaces import MovingPair, Plane, Subspace, parse_name
 from solver.values import Metric
-
-CSV_COLUMNS = (
-    "rules",
-    "mover_stones",
-    "opponent_stones",
-    "raw_wins",
-    "raw_draws",
-    "raw_losses",
-    "classes_wins",
-    "classes_draws",
-    "classes_losses",
-    "longest_win",
-    "longest_loss",
-)
-
-
-RESOURCE_COLUMNS = ("table", "seconds", "file_bytes", "peak_memory")
-
-PLACING_COLUMNS = ("rules", "ply", "white_stones", "black_stones", "mover", *CSV_COLUMNS[3:], *RESOURCE_COLUMNS[1:])
 
 PASSED_FILE = "passed.json"
 """The reports of tables that were not kept."""
@@ -143,52 +125,3 @@ def _report(database: Database, subspace: Subspace, plane: Plane) -> SubspaceRep
         table.path.stat().st_size,
         table.attributes.get("peak_memory"),
     )
-
-
-def to_csv(rules_name: str, reports: Iterable[SubspaceReport], with_resources: bool = False) -> str:
-    """The moving phase as CSV with :data:`CSV_COLUMNS`; a longest line that does not exist is 0.
-
-    :param with_resources: also the table, the seconds that it took and its size; both planes of a table have the same
-    """
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([*CSV_COLUMNS, *(RESOURCE_COLUMNS if with_resources else ())])
-    for report in reports:
-        if isinstance(report.subspace, MovingPair):
-            longest = [depth or 0 for depth in report.longest]
-            row = [rules_name, report.mover_stones, report.opponent_stones, *report.raw, *report.classes, *longest]
-            resources = [report.subspace.name, report.seconds, report.file_bytes, report.peak_memory or ""]
-            writer.writerow(row + (resources if with_resources else []))
-    return out.getvalue()
-
-
-def to_placing_csv(rules_name: str, reports: Iterable[SubspaceReport]) -> str:
-    """The placing phase as CSV with :data:`PLACING_COLUMNS`, one line a ply and stone count."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(PLACING_COLUMNS)
-    for report in reports:
-        subspace = report.subspace
-        if isinstance(subspace, PlacingSubspace):
-            longest = [depth or 0 for depth in report.longest]
-            position = [rules_name, subspace.ply, subspace.white, subspace.black, ("white", "black")[subspace.ply % 2]]
-            resources = [report.seconds, report.file_bytes, report.peak_memory or ""]
-            writer.writerow([*position, *report.raw, *report.classes, *longest, *resources])
-    return out.getvalue()
-
-
-def to_text(reports: Sequence[SubspaceReport]) -> str:
-    """The moving phase subspace by subspace and the placing phase ply by ply, in columns."""
-    rows: list[tuple[str, ...]] = [("phase", "mover-opp.", "classes won", "drawn", "lost", "longest win", "loss")]
-    rows += [_row("moving", f"{r.mover_stones}-{r.opponent_stones}", [r]) for r in reports if r.subspace.ply is None]
-    for ply in sorted({r.subspace.ply for r in reports if r.subspace.ply is not None}):
-        rows.append(_row("placing", f"ply {ply}", [r for r in reports if r.subspace.ply == ply]))
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
-
-
-def _row(phase: str, name: str, reports: Sequence[SubspaceReport]) -> tuple[str, ...]:
-    counts = [sum(report.classes[i] for report in reports) for i in range(3)]
-    depths = [[depth for report in reports if (depth := report.longest[i]) is not None] for i in range(2)]
-    longest = [max(found, default=None) for found in depths]
-    return phase, name, *(f"{count:,}" for count in counts), *("-" if d is None else str(d) for d in longest)

@@ -39,6 +39,8 @@ class Value(NamedTuple):
     depth: int | None = None
 
 
+RESULT_WORDS = {1: "win", 0: "draw", -1: "loss"}
+
 DRAW = 0
 LOST = 1
 """The code of a finished game that the player to move has lost, under every metric."""
@@ -74,3 +76,23 @@ def encode(value: Value, metric: Metric) -> int:
     if metric is Metric.DTM and depth % 2 != (wdl > 0):
         raise ValueError(f"wins take an odd and losses an even number of plies, got {value}")
     return depth + 1 if metric is Metric.DTM else 2 * depth + (wdl < 0)
+
+
+def preference(value: Value) -> tuple[int, int]:
+    """A key that sorts better values first: wins, the fastest first, draws, losses, the slowest first.
+
+    >>> sorted([Value(-1, 2), Value(0), Value(1, 9), Value(-1, 8), Value(1, 3)], key=preference)[:2]
+    [Value(wdl=1, depth=3), Value(wdl=1, depth=9)]
+    """
+    depth = value.depth or 0
+    return -value.wdl, depth if value.wdl > 0 else -depth
+
+
+def in_words(value: Value) -> str:
+    """A value as text.
+
+    >>> in_words(Value(1, 5)), in_words(Value(0)), in_words(Value(-1, 4))
+    ('win in 5', 'draw', 'loss in 4')
+    """
+    word = RESULT_WORDS[value.wdl]
+    return word if value.depth is None else f"{word} in {value.depth}"
