@@ -141,9 +141,8 @@ def test_other_boards(rules: Rules) -> None:
 def test_boards_without_coordinates_have_no_numbers() -> None:
     game = read_game("a3 b2", Rules("three", NINE_POINTS, 3))
     assert move_text(game, "playok") == "1. 1 5"
-    nameless = type(NINE_POINTS)(
-        "nameless", tuple(f"p{i}q" for i in range(9)), NINE_POINTS.edges, NINE_POINTS.lines, (9,)
-    )
+    names = tuple(f"p{i}q" for i in range(9))
+    nameless = Board("nameless", names, NINE_POINTS.edges, NINE_POINTS.lines, (9,))
     with pytest.raises(RecordError, match="PlayOK numbers need point names"):
         read_game("1. 5", Rules("nameless", nameless, 3), "playok")
 
