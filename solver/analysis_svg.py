@@ -1,4 +1,4 @@
-"""An analysed game as a strip of bars, one a turn: up where White is better, down where Black is, grey where unknown."""
+"""An analysed game as a strip of bars, one a turn: up where White is better, down where Black is, grey if unknown."""
 
 from __future__ import annotations
 
