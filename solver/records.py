@@ -47,7 +47,7 @@ class Game:
     :param moves: its turns
     :param result: ``1-0``, ``0-1``, ``1/2-1/2`` or ``*`` (unknown)
     :param tags: what else the record says: ``White``, ``Black``, ``Date``, ``Site`` ...
-    :param start: text of the first position, ``start`` for the empty board
+    :param start: text of the first position; that of the empty board becomes ``start``
 
     >>> game = read_game("1. d6 f4 2. d2 b4 *", get_rules("nine"))
     >>> game.moves
@@ -61,6 +61,10 @@ class Game:
     result: Result = UNKNOWN
     tags: Mapping[str, str] = field(default_factory=dict, hash=False)
     start: str = START
+
+    def __post_init__(self) -> None:
+        if self.start == Position(self.rules).fen():
+            object.__setattr__(self, "start", START)
 
     def positions(self) -> Iterator[Position]:
         """The first position and the position after every turn, each with its history.
@@ -197,7 +201,7 @@ def _read(record: RecordText, rules: Rules | None, notation: Notation | None) ->
         position.move_stack,
         result,
         {name: value for name, value in record.tags.items() if name not in _DERIVED_TAGS},
-        START if start == Position(rules).fen() else start,
+        start,
     )
 
 
@@ -243,7 +247,7 @@ class _Reader:
     def read(self, record: RecordText) -> Result:
         """Make all turns. Gives the result."""
         result: Token | None = None
-        for token in record.tokens:
+        for before, token in zip([None, *record.tokens], record.tokens, strict=False):
             if token.kind == "broken":
                 self._fail(f"read {token.text}")
             if result is not None:
@@ -251,6 +255,8 @@ class _Reader:
             if token.kind == "result":
                 result = token
             elif token.kind == "number":
+                if before is not None and before.kind == "number":
+                    self._fail(f"read the number {shorten(token.text)} after {shorten(before.text)}, expected a turn")
                 self._check_number(token.text)
             else:
                 self._make(token.text)

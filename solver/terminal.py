@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from solver.analysis import choices, in_words, perfect_moves, value_of
 from solver.errors import IllegalMoveError
 from solver.lookup import Tablebase
-from solver.notation import Side, shorten
+from solver.notation import Side
 from solver.opponent import decide
 from solver.position import Position
 from solver.records import Game, write_game
@@ -43,6 +43,7 @@ class Session:
         rng: random.Random,
     ) -> None:
         self._position = position
+        self._start = position.fen()
         self._tablebase = tablebase
         self._human = human
         self._write = write
@@ -53,7 +54,7 @@ class Session:
             "undo": self._undo,
             "board": self._show_board,
             "fen": lambda: write(self._position.fen()),
-            "record": lambda: write(write_game(Game(self._position.rules, self._position.move_stack)).rstrip()),
+            "record": self._show_record,
             "help": lambda: write(HELP),
         }
 
@@ -78,7 +79,7 @@ class Session:
         try:
             self._position.push_text(text)
         except IllegalMoveError as error:
-            self._write(f"{error}\n{shorten(text)} is no turn and no command; help lists the commands")
+            self._write(f"{error}\nhelp lists the commands")
             return
         self._reply()
 
@@ -114,6 +115,10 @@ class Session:
         rated = choices(self._position, self._tablebase)
         width = max((len(str(choice.move)) for choice in rated), default=0)
         self._write("\n".join(f"{choice.move!s:{width}}  {in_words(choice.value)}" for choice in rated) or "none")
+
+    def _show_record(self) -> None:
+        game = Game(self._position.rules, self._position.move_stack, start=self._start)
+        self._write(write_game(game).rstrip())
 
     def _undo(self) -> None:
         """Take back the human player's last turn with all that followed."""

@@ -176,6 +176,7 @@ BROKEN = {
     "two results": ("1. d6 f4 1-0 0-1", "'0-1' after the result 1-0, expected nothing more"),
     "wrong number": ("1. d6 f4 3. d2", "move 2 of White: read the number '3.', expected 2."),
     "missing turn": ("1. d6 2. f4", "move 1 of Black: read the number '2.', expected the second turn of move 1"),
+    "two numbers": ("1. d6 f4 2. 2. d2", "move 2 of White: read the number '2.' after '2.', expected a turn"),
     "open comment": ("1. d6 {f4", "move 1 of Black: read a comment that is not closed, expected a }"),
     "open variation": ("1. d6 (1. d7", "move 1 of Black: read a variation that is not closed"),
     "stray parenthesis": ("1. d6 ) f4", "move 1 of Black: read a ) without its ("),
@@ -225,7 +226,7 @@ def test_turns_in_the_moving_phase_that_are_not_legal() -> None:
 def test_nothing_follows_the_end_of_a_game() -> None:
     game, data = golden_game("record-1")
     turns = " ".join(data["turns"])
-    with pytest.raises(RecordError, match="move 20 of Black: 'd6-d7' after the end of the game .White won .blocked"):
+    with pytest.raises(RecordError, match=r"move 20 of Black: 'd6-d7' after the end of the game .White won .blocked"):
         read_game(turns + " d6-d7", NINE)
     with pytest.raises(RecordError, match=r"result 0-1, expected 1-0: White won \(blocked\)"):
         read_game(turns + " 0-1", NINE)
