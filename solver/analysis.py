@@ -1,8 +1,9 @@
 """Games against perfect play: what each position was worth, which turns gave something away, who was how accurate.
 
 A turn is judged by the value before it and the value after it, both from the side of the player who makes it; perfect
-turns keep the value and the distance. Where a position is in no table that is at hand its value is *unknown* and the
-turns beside it are not judged. Nothing is guessed.
+turns keep the value and the distance. Values ignore the turns before, but where a turn ends the game by repetition or
+by the quiet limit, its value is the draw that it makes. Where a position is in no table that is at hand its value is
+*unknown* and the turns beside it are not judged. Nothing is guessed.
 """
 
 from __future__ import annotations
@@ -67,7 +68,8 @@ class JudgedMove:
     @property
     def mistake(self) -> Mistake | None:
         """What the turn gave away, None for a perfect turn and for one that cannot be judged."""
-        if self.before is None or self.after is None or self.before == self.after:
+        # A repetition can save a game that is lost by its value, which ignores the turns before.
+        if self.before is None or self.after is None or _order(self.after) <= _order(self.before):
             return None
         if self.after.wdl < self.before.wdl:
             return Mistake.WIN if self.before.wdl > 0 else Mistake.DRAW
