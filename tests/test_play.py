@@ -1,5 +1,6 @@
 """The opponent that sets traps, and the game in a terminal."""
 
+import io
 import os
 import random
 import subprocess
@@ -13,15 +14,16 @@ from solver.opponent import count_wrong_replies, decide
 from solver.position import Position
 from solver.rules import get_rules
 from solver.terminal import Session
+from tests.test_scripts import Run, run  # noqa: F401
 
 ROOT = Path(__file__).parent.parent
 SIX, FIVE = get_rules("six"), get_rules("five")
 
 
-def play(directory: Path, *arguments: str, lines: str = "", preset: str = "six") -> tuple[int, str, str]:
+def play(directory: Path, *arguments: str, lines: str) -> tuple[int, str, str]:
     """(exit status, output, errors) of the script with ``lines`` typed."""
     done = subprocess.run(
-        [sys.executable, ROOT / "scripts" / "play.py", preset, "--dir", directory, "--seed", "1", *arguments],
+        [sys.executable, ROOT / "scripts" / "play.py", "six", "--dir", directory, "--seed", "1", *arguments],
         input=lines,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
@@ -149,23 +151,29 @@ def test_a_whole_game_against_the_opponent(six: Path) -> None:
     assert f'[Position "{start}"]' in out
 
 
-def test_without_tables_any_legal_turn_is_made_and_said_to_be_that(six: Path, tmp_path: Path) -> None:
+def test_without_tables_any_legal_turn_is_made_and_said_to_be_that(
+    six: Path,
+    tmp_path: Path,
+    run: Run,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     for path in six.glob("moving*"):
         (tmp_path / path.name).symlink_to(path)
     (tmp_path / "rules.json").write_text((six / "rules.json").read_text())
-    status, out, _ = play(tmp_path, lines="hint\nc4\n")
+    monkeypatch.setattr(sys, "stdin", io.StringIO("hint\nc4\n"))
+    status, out, _ = run("play.py", "six", "--dir", tmp_path)
     assert status == 0
     assert "White to move: unknown" in out
     assert "no table at hand knows this position" in out
 
 
-def test_errors_are_one_line(six: Path, tmp_path: Path) -> None:
+def test_errors_are_one_line(six: Path, tmp_path: Path, run: Run) -> None:  # noqa: F811
     for preset, directory, message in (
         ("nine", six, "tables of the rules 'six', expected those of 'nine'"),
         ("chess", six, "unknown preset 'chess'"),
         ("six", tmp_path, "rules.json"),
     ):
-        status, out, errors = play(directory, preset=preset)
+        status, out, errors = run("play.py", preset, "--dir", directory)
         assert (status, out) == (2, "")
         assert message in errors
         assert errors.count("\n") == 1

@@ -90,15 +90,7 @@ def test_longest_wins(six: Path, subspace: Subspace) -> None:
         assert findings[0].value == (1, longest)
         depths = [finding.value.depth or 0 for finding in findings]
         assert depths == sorted(depths, reverse=True)
-        positions = [Position.from_fen(SIX, finding.position) for finding in findings]
-        assert [tablebase.probe(pos) for pos in positions] == [finding.value for finding in findings]
-        assert len(classes(SIX.board, positions)) == 5
-
-
-@pytest.mark.parametrize("pair", [MovingPair(4, 4), MovingPair(5, 3)], ids=str)
-def test_mutual_zugzwangs(six: Path, pair: MovingPair) -> None:
-    positions = list(combined_masks(SIX, pair))
-    white, black = (np.array(masks, np.uint32) for masks in zip(*positions, strict=True))
+        white, black = all_masks(SIX.board, pair)
     with open_tablebase(six) as tablebase:
         values = [tablebase.probe_many(white, black, side) for side in (0, 1)]
         lost = np.logical_and.reduce([(wdl < 0) & (depth > 0) for wdl, depth in values])
@@ -117,12 +109,13 @@ def test_mutual_zugzwangs(six: Path, pair: MovingPair) -> None:
             assert other.legal_moves
 
 
-def combined_masks(rules: Rules, pair: MovingPair) -> Iterator[Masks]:
-    points = range(rules.board.n_points)
-    for white in combinations(points, pair.row_stones):
-        free = [p for p in points if p not in white]
-        for black in combinations(free, pair.column_stones):
-            yield mask_of(white), mask_of(black)
+def all_masks(board: Board, pair: MovingPair) -> tuple[np.ndarray, np.ndarray]:
+    """The masks of both sides of every raw position."""
+    masks = np.arange(1 << board.n_points, dtype=np.uint32)
+    white = masks[np.bitwise_count(masks) == pair.row_stones][:, None]
+    black = masks[np.bitwise_count(masks) == pair.column_stones][None]
+    rows, columns = np.nonzero((white & black) == 0)
+    return white[rows, 0], black[0, columns]
 
 
 def test_what_cannot_be_searched_is_refused(six: Path, six_limited: Path) -> None:
