@@ -82,7 +82,9 @@ def test_only_moves_exist_where_they_are_looked_for(solved: Callable[[Rules], Pa
         assert all(only_moves(tablebase, subspace, progress=False).total for subspace in SMALL)
 
 
-@pytest.mark.parametrize("subspace", [MovingPair(4, 4), MovingPair(5, 3), PlacingSubspace(9, 5, 4)], ids=str)
+@pytest.mark.parametrize(
+    "subspace", [MovingPair(4, 4), MovingPair(5, 3), PlacingSubspace(9, 5, 4)], ids=lambda s: s.name
+)
 def test_longest_wins(six: Path, subspace: Subspace) -> None:
     with open_tablebase(six) as tablebase:
         findings = longest_wins(tablebase, subspace, limit=5, progress=False).findings
@@ -90,7 +92,14 @@ def test_longest_wins(six: Path, subspace: Subspace) -> None:
         assert findings[0].value == (1, longest)
         depths = [finding.value.depth or 0 for finding in findings]
         assert depths == sorted(depths, reverse=True)
-        white, black = all_masks(SIX.board, pair)
+        positions = [Position.from_fen(SIX, finding.position) for finding in findings]
+        assert [tablebase.probe(pos) for pos in positions] == [finding.value for finding in findings]
+        assert len(classes(SIX.board, positions)) == 5
+
+
+@pytest.mark.parametrize("pair", [MovingPair(4, 4), MovingPair(5, 3)], ids=lambda pair: pair.name)
+def test_mutual_zugzwangs(six: Path, pair: MovingPair) -> None:
+    white, black = all_masks(SIX.board, pair)
     with open_tablebase(six) as tablebase:
         values = [tablebase.probe_many(white, black, side) for side in (0, 1)]
         lost = np.logical_and.reduce([(wdl < 0) & (depth > 0) for wdl, depth in values])
