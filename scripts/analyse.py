@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
-from solver import RecordError, cli, open_tablebase, read_game
+from solver import cli, open_tablebase, read_game
 from solver.analysis import analyse
 from solver.analysis_svg import to_svg
 from solver.records import NOTATIONS
@@ -33,7 +32,7 @@ def main() -> int:
     parser.add_argument("--json", metavar="FILE", help="write JSON to FILE; - for standard output instead of the text")
     parser.add_argument("--svg", metavar="FILE", help="write a strip of bars to FILE")
     arguments = parser.parse_args()
-    text = read_text(arguments.game)
+    text = cli.read_text(arguments.game)
     names_rules = any("Rules" in record.tags for record in split_records(text))
     with open_tablebase(arguments.dir) as tablebase:
         game = read_game(text, None if names_rules else tablebase.rules, arguments.notation)
@@ -45,15 +44,6 @@ def main() -> int:
     if arguments.svg is not None:
         write(arguments.svg, to_svg(analysis))
     return cli.EXIT_OK
-
-
-def read_text(path: str) -> str:
-    """The text of the record; bytes that are no UTF-8 are kept out of the way of the turns."""
-    try:
-        data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
-    except OSError as error:
-        raise RecordError(f"{path}: cannot be read ({error.strerror}); expected a file with one game") from error
-    return data.decode("utf-8", errors="replace")
 
 
 def write(path: str, text: str) -> None:

@@ -12,6 +12,7 @@ from solver.position import Position
 from solver.records import NOTATIONS, Game, Notation, move_text, read_game, read_games, write_game
 from solver.rules import Rules, get_rules
 from tests.small_boards import NINE_POINTS
+from tests.test_scripts import Run, run  # noqa: F401
 
 GAMES = json.loads((Path(__file__).parent / "data" / "games.json").read_text())
 NINE = get_rules("nine")
@@ -244,3 +245,22 @@ def test_what_cannot_be_written_is_refused() -> None:
         write_game(game, "morse")  # type: ignore[arg-type]
     with pytest.raises(RecordError, match="notation 'morse'"):
         read_game("1. d6", notation="morse")  # type: ignore[arg-type]
+
+
+def test_convert_script(tmp_path: Path, run: Run) -> None:  # noqa: F811
+    game, data = golden_game("record-1")
+    record = tmp_path / "game.txt"
+    record.write_text(write_game(game))
+    status, numbers, _ = run("convert.py", record, "--to", "playok")
+    assert (status, " ".join(numbers.split()).split("] ")[-1]) == (0, data["playok"] + " 1-0")
+    record.write_text(numbers)
+    assert run("convert.py", record) == (0, write_game(game), "")
+    record.write_text(numbers + "\n" + numbers)
+    assert run("convert.py", record, "--to", "sanmill") == (0, "\n".join([write_game(game, "sanmill")] * 2), "")
+    record.write_text("1. d6 d6")
+    for path, message in ((record, "move 1 of Black: 'd6' goes to"), (tmp_path / "none", "cannot be read")):
+        status, out, errors = run("convert.py", path)
+        assert (status, out, errors.count("\n")) == (2, "", 1)
+        assert message in errors
+    record.write_text("")
+    assert "no game in it" in run("convert.py", record)[2]
