@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from solver.analysis import Mistake, analyse, choices, in_words, perfect_moves, value_after, value_of
+from solver.analysis import Analysis, Mistake, analyse, choices, in_words, perfect_moves, value_after, value_of
 from solver.analysis_svg import to_svg
 from solver.errors import RulesMismatchError
 from solver.lookup import Tablebase, open_tablebase
@@ -248,6 +248,7 @@ def test_the_strip_has_a_bar_for_every_turn(six: Path, moving_only: Path) -> Non
         bars = strip.findall(f"{SVG}g")
         assert len(bars) == len(game.moves)
         assert len(strip.findall(f"{SVG}g/{SVG}polygon")) == sum(bool(move.mistake) for move in analysis.moves)
+        assert _heights_agree_with_distances(strip, analysis)
         title = bars[0].find(f"{SVG}title")
         assert title is not None
         assert title.text is not None
@@ -255,6 +256,22 @@ def test_the_strip_has_a_bar_for_every_turn(six: Path, moving_only: Path) -> Non
         assert ("unknown" not in title.text) == is_known
     with open_tablebase(six) as tablebase:
         assert ElementTree.fromstring(to_svg(analyse(Game(SIX), tablebase))).findall(f"{SVG}g") == []
+
+
+def _heights_agree_with_distances(strip: ElementTree.Element, analysis: Analysis) -> bool:
+    """Wins of White stand above the line, those of Black below, and the sooner a game is over the higher its bar."""
+    line = strip.find(f"{SVG}line")
+    assert line is not None
+    depths = []
+    for bar, move in zip(strip.iterfind(f"{SVG}g/{SVG}rect"), analysis.moves, strict=True):
+        top, height = float(bar.attrib["y"]), float(bar.attrib["height"])
+        if move.after and move.after.wdl:
+            is_white = (move.after.wdl > 0) == (move.side == "white")
+            assert float(line.attrib["y1"]) == (top + height if is_white else top)
+            depths.append((height, -(move.after.depth or 0)))
+    return len(depths) > 1 and [height for height, _ in sorted(depths, key=lambda item: item[1])] == sorted(
+        height for height, _ in depths
+    )
 
 
 def test_script(six: Path, tmp_path: Path, run: Run) -> None:  # noqa: F811
