@@ -17,12 +17,15 @@ from solver.errors import (
     IllegalMoveError,
     MissingTableError,
     PositionError,
+    RecordError,
+    RecordMoveError,
     RulesError,
     RulesMismatchError,
     SolverError,
 )
 from solver.lookup import Tablebase, open_tablebase
 from solver.position import Move, Outcome, Position
+from solver.records import Game, read_game, read_games, write_game
 from solver.rules import PRESETS, Rules, get_rules
 from solver.solving import SolveReport, solve
 from solver.values import Metric, Value
@@ -37,6 +40,7 @@ __all__ = [
     "CorruptTableError",
     "DatabaseError",
     "FormatVersionError",
+    "Game",
     "IllegalMoveError",
     "Metric",
     "MissingTableError",
@@ -44,6 +48,8 @@ __all__ = [
     "Outcome",
     "Position",
     "PositionError",
+    "RecordError",
+    "RecordMoveError",
     "Rules",
     "RulesError",
     "RulesMismatchError",
@@ -53,5 +59,8 @@ __all__ = [
     "Value",
     "get_rules",
     "open_tablebase",
+    "read_game",
+    "read_games",
     "solve",
+    "write_game",
 ]

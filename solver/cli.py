@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import NoReturn
 
 from solver.errors import RulesError, SolverError
@@ -73,6 +74,18 @@ def positive(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= 9 and int(text) >= 1):
         raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, got {text!r}")
     return int(text)
+
+
+def read_text(path: str) -> str:
+    """The text of a file, or of standard input for ``-``; bytes that are no UTF-8 become marks that no reader takes.
+
+    :raises SolverError: where it cannot be read
+    """
+    try:
+        data = sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
+    except OSError as error:
+        raise SolverError(f"{path}: cannot be read ({error.strerror}); expected a text file, or - for input") from error
+    return data.decode("utf-8", errors="replace")
 
 
 @contextmanager

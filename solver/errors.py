@@ -23,6 +23,21 @@ class PositionError(SolverError, ValueError):
     """Bad position text or an impossible position."""
 
 
+class RecordError(SolverError, ValueError):
+    """A game record that cannot be read or written; the message gives the move number and what was expected."""
+
+
+class RecordMoveError(RecordError, IllegalMoveError):
+    """A turn of a record that the rules do not allow.
+
+    :param legal: the texts of all legal turns there, in the notation of the record
+    """
+
+    def __init__(self, message: str, legal: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.legal = legal
+
+
 class MissingTableError(SolverError, KeyError):
     """The table that holds a position has not been computed; the message names it and how to compute it."""
 
