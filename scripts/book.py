@@ -17,6 +17,7 @@ from solver import cli, open_tablebase
 from solver.boards import Board
 from solver.diagram import text_board
 from solver.opening import FirstMistakes, OpeningPosition, first_mistakes, opening_book
+from solver.values import RESULT_WORDS, in_words
 
 EXAMPLES = """\
   book.py data/six --plies 4
@@ -24,7 +25,6 @@ EXAMPLES = """\
 """
 
 COLUMNS = ("ply", "position", "result", "depth", "moves", "board")
-RESULTS = {1: "win", 0: "draw", -1: "loss"}
 
 
 def main() -> int:
@@ -54,7 +54,7 @@ def as_row(board: Board, position: OpeningPosition) -> dict[str, Any]:
     return {
         "ply": position.ply,
         "position": position.text(board),
-        "result": RESULTS[position.value.wdl],
+        "result": RESULT_WORDS[position.value.wdl],
         "depth": position.value.depth,
         "moves": " ".join(position.moves),
         "board": text_board(board, position.fields.white, position.fields.black),
@@ -76,7 +76,7 @@ def write(path: str, content: Callable[[], str]) -> None:
 
 def summary(name: str, board: Board, book: list[OpeningPosition], mistakes: FirstMistakes | None) -> str:
     """How many positions there are at each ply, the start, and the first mistakes."""
-    lines = [f"{name}: the empty board is a {in_words(book[0])}; perfect: {' '.join(book[0].moves)}"]
+    lines = [f"{name}: the empty board is a {in_words(book[0].value)}; perfect: {' '.join(book[0].moves)}"]
     for ply in range(book[-1].ply + 1):
         count = sum(position.ply == ply for position in book)
         lines.append(f"ply {ply}: {count:,} classes of positions")
@@ -86,13 +86,8 @@ def summary(name: str, board: Board, book: list[OpeningPosition], mistakes: Firs
     lines.append(f"the first turns that can give something away are those of ply {mistakes.ply}:")
     for position in mistakes.positions:
         lines += ["", text_board(board, position.fields.white, position.fields.black)]
-        lines.append(f"{position.text(board)}: a {in_words(position)}, given up by {' '.join(position.moves)}")
+        lines.append(f"{position.text(board)}: a {in_words(position.value)}, given up by {' '.join(position.moves)}")
     return "\n".join(lines)
-
-
-def in_words(position: OpeningPosition) -> str:
-    wdl, depth = position.value
-    return RESULTS[wdl] + ("" if depth is None else f" in {depth} plies")
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import sys
 
 from solver import Position, Tablebase, Value, cli, open_tablebase
 from solver.opening import first_mistakes
+from solver.values import RESULT_WORDS, in_words
 
 EXAMPLES = """\
   openings.py data/six data/six-double > openings.csv
@@ -26,7 +27,6 @@ COLUMNS = (
     "positions_with_mistakes",
     "mistakes",
 )
-RESULTS = {1: "win", 0: "draw", -1: "loss"}
 
 
 def main() -> int:
@@ -50,7 +50,7 @@ def row(tablebase: Tablebase) -> list[object]:
     found = () if mistakes is None else mistakes.positions
     return [
         rules.name,
-        RESULTS[value.wdl],
+        RESULT_WORDS[value.wdl],
         "" if value.depth is None else value.depth,
         "; ".join(f"{move} {in_words(after)}" for move, after in first_turns(tablebase)),
         "" if mistakes is None else mistakes.ply,
@@ -70,10 +70,6 @@ def first_turns(tablebase: Tablebase) -> list[tuple[str, Value]]:
             seen |= {symmetry[move.target] for symmetry in pos.board.symmetries}
             turns.append((str(move), values[move]))
     return turns
-
-
-def in_words(value: Value) -> str:
-    return RESULTS[value.wdl] + ("" if value.depth is None else f" in {value.depth}")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 from solver import Move, Position, Tablebase, Value, cli, open_tablebase
+from solver.values import in_words
 
 EXAMPLES = """\
   query.py data/six start
@@ -59,17 +60,12 @@ def as_text(position: Position, answer: dict[str, Any]) -> str:
     if answer["outcome"] is not None:
         lines.append(f"the game is over: {position.outcome()}")
     else:
-        lines.append(f"{mover} to move: {in_words(answer['value'])}")
+        lines.append(f"{mover} to move: {in_words(Value(**answer['value']))}")
     width = max((len(entry["move"]) for entry in answer["moves"]), default=0)
-    lines += [f"  {entry['move']:{width}}  {in_words(entry['value'])}" for entry in answer["moves"]]
+    lines += [f"  {entry['move']:{width}}  {in_words(Value(**entry['value']))}" for entry in answer["moves"]]
     if "line" in answer:
         lines += ["", f"line ({len(answer['line'])} plies): {' '.join(answer['line'])}"]
     return "\n".join(lines)
-
-
-def in_words(value: dict[str, Any]) -> str:
-    word = {1: "win", 0: "draw", -1: "loss"}[value["wdl"]]
-    return word if value["depth"] is None else f"{word} in {value['depth']}"
 
 
 if __name__ == "__main__":

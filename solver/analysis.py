@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from solver import values
 from solver.errors import MissingTableError, RulesMismatchError
-from solver.lookup import Tablebase
+from solver.lookup import Tablebase, value_for_mover
 from solver.notation import Side
 from solver.position import Move, Position
 from solver.records import Game
 from solver.rules import Rules, metric_of
-from solver.values import LOST, Metric, Value, decode
+from solver.values import LOST, Value, decode
 
-_WORDS = {1: "win", 0: "draw", -1: "loss"}
 _BEST_SHOWN = 3
 
 
@@ -185,14 +185,7 @@ def value_after(pos: Position, move: Move, tablebase: Tablebase) -> Value | None
     pos.push(move)
     value = value_of(pos, tablebase)
     pos.pop()
-    if value is None:
-        return None
-    metric = metric_of(pos.rules, pos.phase)
-    if value.wdl == 0 or metric is Metric.WDL:
-        return Value(-value.wdl)
-    if metric is Metric.DTC and move.taken:
-        return Value(-value.wdl, 1)
-    return Value(-value.wdl, (value.depth or 0) + 1)
+    return None if value is None else value_for_mover(pos, move, value)
 
 
 def perfect_moves(rated: list[Choice]) -> tuple[Move, ...]:
@@ -204,10 +197,7 @@ def perfect_moves(rated: list[Choice]) -> tuple[Move, ...]:
 
 def in_words(value: Value | None) -> str:
     """``win in 5``, ``draw``, ``loss``, ``unknown``."""
-    if value is None:
-        return "unknown"
-    word = _WORDS[value.wdl]
-    return word if value.depth is None else f"{word} in {value.depth}"
+    return "unknown" if value is None else values.in_words(value)
 
 
 def _check_rules(rules: Rules, tablebase: Tablebase) -> None:
@@ -236,10 +226,7 @@ def _judge(first: Position, tablebase: Tablebase, pos: Position, move: Move) -> 
 
 def _order(value: Value | None) -> tuple[bool, int, int]:
     """Sorts better values first and unknown ones last."""
-    if value is None:
-        return True, 0, 0
-    depth = value.depth or 0
-    return False, -value.wdl, depth if value.wdl > 0 else -depth
+    return (True, 0, 0) if value is None else (False, *values.preference(value))
 
 
 def _row(move: JudgedMove) -> tuple[str, ...]:

@@ -39,7 +39,7 @@ from solver.subspaces import (
     hands,
     is_decided,
 )
-from solver.values import LOST, Metric, Value, decode
+from solver.values import LOST, Metric, Value, decode, preference
 
 T = TypeVar("T")
 
@@ -158,8 +158,8 @@ class Tablebase:
         self._check_rules(pos)
         legal = pos.legal_moves
         values = self._values([pos.fields_after(move) for move in legal])
-        rated = [(move, self._for_mover(pos, move, value)) for move, value in zip(legal, values, strict=True)]
-        return sorted(rated, key=lambda item: _order(item[1]))
+        rated = [(move, value_for_mover(pos, move, value)) for move, value in zip(legal, values, strict=True)]
+        return sorted(rated, key=lambda item: preference(item[1]))
 
     def best_moves(self, pos: Position) -> list[Move]:
         """The moves that keep the value and, in a decided game, win fastest or lose slowest."""
@@ -350,15 +350,6 @@ class Tablebase:
         self._read_group(address, np.arange(len(white)), white, black, codes)
         return codes
 
-    def _for_mover(self, pos: Position, move: Move, after: Value) -> Value:
-        """The value of ``move`` for the player who makes it, by that of the position ``after`` it."""
-        metric = metric_of(self.rules, pos.phase)
-        if after.wdl == 0 or metric is Metric.WDL:
-            return Value(-after.wdl)
-        if metric is Metric.DTC and move.taken:
-            return Value(-after.wdl, 1)
-        return Value(-after.wdl, (after.depth or 0) + 1)
-
     def _look_up(
         self,
         state: int,
@@ -407,6 +398,16 @@ class Tablebase:
             late = is_moving & (depth + quiet > self.rules.quiet_limit)
             wdl[late], depth[late] = 0, NO_DEPTH
         return wdl, depth
+
+
+def value_for_mover(pos: Position, move: Move, after: Value) -> Value:
+    """The value of ``move`` for the player who makes it in ``pos``, by that of the position ``after`` it."""
+    metric = metric_of(pos.rules, pos.phase)
+    if after.wdl == 0 or metric is Metric.WDL:
+        return Value(-after.wdl)
+    if metric is Metric.DTC and move.taken:
+        return Value(-after.wdl, 1)
+    return Value(-after.wdl, (after.depth or 0) + 1)
 
 
 def number_rows(board: Board, stones: int, row_masks: Masks) -> Masks:
@@ -471,9 +472,3 @@ def _as_if_white_began(fields: PositionFields, placements: int) -> PositionField
         return fields
     white, black, turn, in_hand, quiet_turns = fields
     return PositionFields(black, white, other_side(turn), (in_hand[1], in_hand[0]), quiet_turns)
-
-
-def _order(value: Value) -> tuple[int, int]:
-    """Sorts better values first."""
-    depth = value.depth or 0
-    return -value.wdl, depth if value.wdl > 0 else -depth
