@@ -134,15 +134,17 @@ def test_positions_outside_the_tables_are_unknown(moving_only: Path, six: Path) 
         complete = analyse(game, whole)
         for judged, truth, position in zip(analysis.moves, complete.moves, game.positions(), strict=False):
             stones = position.white.bit_count(), position.black.bit_count()
-            if position.phase == "placing" or stones == (4, 4):
+            searched = position.phase == "placing" and sum(position.hands) <= 8  # may miss the table that is not there
+            if searched:
+                assert judged.before in (None, truth.before)
+            elif position.phase == "placing" or stones == (4, 4):
                 assert (judged.before, judged.mistake, judged.best) == (None, None, ())
                 assert not judged.is_known
             else:
                 assert judged.before == truth.before
             assert judged.after in (None, truth.after)
             assert judged.best in ((), truth.best)
-        # The last placement leads into the moving phase: its value is known, what it was before is not.
-        assert (analysis.moves[11].before, analysis.moves[11].after) == (None, complete.moves[11].after)
+        assert analysis.moves[11].after == complete.moves[11].after  # the last placement leads into the moving phase
         opening = analyse(Game(SIX, game.moves[:4]), tablebase)
     accuracy = analysis.accuracy("white")
     assert 0 < accuracy.judged < accuracy.moves

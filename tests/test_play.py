@@ -157,7 +157,7 @@ def test_without_tables_any_legal_turn_is_made_and_said_to_be_that(
     run: Run,  # noqa: F811
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for path in six.glob("moving*"):
+    for path in set(six.glob("moving*")) - {six / "moving_3-3.h5"}:
         (tmp_path / path.name).symlink_to(path)
     (tmp_path / "rules.json").write_text((six / "rules.json").read_text())
     monkeypatch.setattr(sys, "stdin", io.StringIO("hint\nc4\n"))
