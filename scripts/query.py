@@ -7,6 +7,7 @@ import json
 from typing import Any
 
 from solver import Move, Position, Tablebase, Value, cli, open_tablebase
+from solver.verification import summary
 
 EXAMPLES = """\
   query.py data/six start
@@ -28,6 +29,7 @@ def main() -> int:
     with open_tablebase(arguments.dir) as tablebase:
         position = Position.from_fen(tablebase.rules, arguments.position)
         answer = query(tablebase, position, arguments.line)
+        answer["tables"] = summary(tablebase.database, tablebase.database.used())
     print(json.dumps(answer, indent=1) if arguments.json else as_text(position, answer))
     return cli.EXIT_OK
 
@@ -64,7 +66,7 @@ def as_text(position: Position, answer: dict[str, Any]) -> str:
     lines += [f"  {entry['move']:{width}}  {in_words(entry['value'])}" for entry in answer["moves"]]
     if "line" in answer:
         lines += ["", f"line ({len(answer['line'])} plies): {' '.join(answer['line'])}"]
-    return "\n".join(lines)
+    return "\n".join([*lines, "", f"tables {answer['tables']}"])
 
 
 def in_words(value: dict[str, Any]) -> str:

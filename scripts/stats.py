@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from solver import cli, report
 from solver.database import Database
+from solver.verification import summary
 
 EXAMPLES = """\
   stats.py data/six                 classes per subspace
@@ -25,7 +26,8 @@ def main() -> int:
         if arguments.csv:
             print(report.to_csv(database.rules.name, reports, arguments.resources), end="")
             return cli.EXIT_OK
-        print(f"{database.rules.name}, {len(reports)} subspaces and sides to move\n")
+        print(f"{database.rules.name}, {len(reports)} subspaces and sides to move")
+        print(f"{summary(database, database.subspaces())}\n")
         print("\n\n".join(map(details, reports)) if arguments.raw else report.to_text(reports))
     return cli.EXIT_OK
 
