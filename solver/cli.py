@@ -104,6 +104,12 @@ def run(main: Callable[[], int]) -> NoReturn:
     except SolverError as error:
         print(f"error: {error}", file=sys.stderr)
         status = EXIT_ERROR
+    except MemoryError:
+        print(
+            "error: out of memory; close other programs, or use fewer threads; finished tables are kept",
+            file=sys.stderr,
+        )
+        status = EXIT_ERROR
     except KeyboardInterrupt:
         print("interrupted; finished tables are kept, run again to go on", file=sys.stderr)
         status = EXIT_INTERRUPTED

@@ -362,7 +362,7 @@ class Database:
     """
 
     def __init__(self, directory: str | Path, rules: Rules | None = None, cache_bytes: int = CACHE_BYTES) -> None:
-        self.directory = Path(directory)
+        self.directory = Path(directory).absolute()  # files are opened later, perhaps from another working directory
         self.rules = read_rules(self.directory) if rules is None else check_same_rules(self.directory, rules)
         self._cache = Cache(cache_bytes)
         self._tables: dict[Subspace, Table] = {}
