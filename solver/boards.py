@@ -169,7 +169,7 @@ class Board:
             found.append(symmetry)
             if len(found) > MAX_SYMMETRIES:
                 raise ValueError(
-                    f"board {self.name!r} has more than {MAX_SYMMETRIES} symmetries, which the index takes"
+                    f"board {self.name!r} has more than the {MAX_SYMMETRIES} symmetries that are supported"
                 )
         return tuple(found)
 
