@@ -102,7 +102,7 @@ def run(main: Callable[[], int]) -> NoReturn:
         status = main()
         sys.stdout.flush()
     except SolverError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {' '.join(str(error).splitlines())}", file=sys.stderr)  # a file may be named on two lines
         status = EXIT_ERROR
     except MemoryError:
         print(

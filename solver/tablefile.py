@@ -425,8 +425,7 @@ def _check_attributes(attributes: Mapping[str, Any], path: Path, name: str) -> N
         raise CorruptTableError(f"{path}: lacks the attribute {missing[0]!r}; {COMPUTE_AGAIN}")
     if attributes["subspace"] != name:
         raise CorruptTableError(
-            f"{path}: holds the subspace {attributes['subspace']!r}, expected {name!r} by its name; "
-            f"rename it back to {attributes['subspace']}.h5"
+            f"{path}: holds the subspace {attributes['subspace']!r}, expected {name!r} by its name; rename it back"
         )
 
 

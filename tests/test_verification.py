@@ -2,11 +2,15 @@
 
 import dataclasses
 import json
+import random
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from solver.database import Database, table_path
+from solver.cli import parse_rules
+from solver.database import Database, Table, table_path
 from solver.errors import CorruptTableError, DatabaseError
 from solver.rules import Rules
 from solver.subspaces import ROW_TO_MOVE, MovingPair, PlacingSubspace
@@ -150,3 +154,33 @@ def test_a_record_that_is_no_file(directory: Path) -> None:
 def test_nothing_is_verified_without_tables(tmp_path: Path, directory: Path) -> None:
     with Database(directory) as database:
         assert summary(database, []).startswith("not verified: no tables")
+
+
+COMPLETE = ("six", "six-double", "five", "six quiet_limit=40", "six flying=on")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("job", COMPLETE)
+def test_one_value_altered_in_each_file_in_turn(job: str, solved: Callable[[Rules], Path], tmp_path: Path) -> None:
+    """A minute each, with checksums made to fit: ``python -m pytest tests/test_verification.py -m slow``."""
+    preset, *settings = job.split()
+    rules = parse_rules(preset, settings)
+    directory = Path(shutil.copytree(solved(rules), tmp_path / "copy"))
+    assert verify(directory, progress=False, threads=2).is_clean
+    rng = random.Random(job)
+    with Database(directory) as database:
+        subspaces = database.subspaces()
+    for subspace in subspaces:
+        path = table_path(directory, subspace)
+        whole = path.read_bytes()
+        plane = rng.choice(subspace.planes)
+        rows, columns = subspace.index(rules.board).shape
+        row, column = rng.randrange(rows), rng.randrange(columns)
+        code = Table(path).read(plane, row, column)
+        wrong = rng.choice([other for other in range(3) if other != code])
+        alter_value(directory, subspace, plane, row, column, wrong)
+        report = verify(directory, [subspace], progress=False)
+        assert report.disagreements, f"{subspace.name}/{plane} [{row}, {column}] {code} -> {wrong}"
+        path.write_bytes(whole)
+    assert len(subspaces) == len(list(directory.glob("*.h5")))
+    assert verify(directory, progress=False).is_clean
