@@ -94,7 +94,10 @@ def killed_at(step: int, function: Callable[[], object]) -> None:
 
 @POSIX
 def test_killed_at_any_moment_of_writing(tmp_path: Path) -> None:
-    """60 moments between the first line and the last, renaming included: the old table, or the new one."""
+    """60 moments between the first line and the last, renaming included: the old table, or the new one.
+
+    Threads do not wait for one another equally often each time, so that the last moments may come after the end.
+    """
     create_directory(tmp_path, RULES)
     path = write_codes(tmp_path, RULES, PAIR, random_codes(RULES, PAIR, seed=1))
     old = read_all(path)
@@ -105,12 +108,14 @@ def test_killed_at_any_moment_of_writing(tmp_path: Path) -> None:
     def write() -> None:
         write_codes(tmp_path, RULES, PAIR, planes)
 
-    found = set()
+    found, kills = set(), 0
     rng = random.Random(1)
     last = lines_of(write)
     for step in [*rng.sample(range(last), 45), *range(last - 75, last, 5)]:
         write_codes(tmp_path, RULES, PAIR, random_codes(RULES, PAIR, seed=1))
-        assert in_child(lambda step=step: killed_at(step, write)) == -signal.SIGKILL
+        status = in_child(lambda step=step: killed_at(step, write))
+        assert status in (0, -signal.SIGKILL)
+        kills += status != 0
         now = read_all(path)
         planes_now = {plane: now[plane] for plane in PAIR.planes}
         assert planes_now in ({p: old[p] for p in PAIR.planes}, {p: new[p] for p in PAIR.planes})
@@ -120,6 +125,7 @@ def test_killed_at_any_moment_of_writing(tmp_path: Path) -> None:
         remove_leftovers(tmp_path)
         assert sorted(os.listdir(tmp_path)) == [path.name, "rules.json"]
     assert found == {False, True}
+    assert kills >= 45
 
 
 def lines_of(function: Callable[[], object]) -> int:
