@@ -8,6 +8,7 @@ from typing import Any
 
 from solver import Move, Position, Tablebase, Value, cli, open_tablebase
 from solver.values import in_words
+from solver.verification import summary
 
 EXAMPLES = """\
   query.py data/six start
@@ -29,6 +30,7 @@ def main() -> int:
     with open_tablebase(arguments.dir) as tablebase:
         position = Position.from_fen(tablebase.rules, arguments.position)
         answer = query(tablebase, position, arguments.line)
+        answer["tables"] = summary(tablebase.database, tablebase.database.used())
     print(json.dumps(answer, indent=1) if arguments.json else as_text(position, answer))
     return cli.EXIT_OK
 
@@ -65,7 +67,7 @@ def as_text(position: Position, answer: dict[str, Any]) -> str:
     lines += [f"  {entry['move']:{width}}  {in_words(Value(**entry['value']))}" for entry in answer["moves"]]
     if "line" in answer:
         lines += ["", f"line ({len(answer['line'])} plies): {' '.join(answer['line'])}"]
-    return "\n".join(lines)
+    return "\n".join([*lines, "", f"tables {answer['tables']}"])
 
 
 if __name__ == "__main__":

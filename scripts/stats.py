@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from solver import cli, report, tally
 from solver.database import Database
+from solver.verification import summary
 
 EXAMPLES = """\
   stats.py data/six                 classes per subspace
@@ -29,7 +30,8 @@ def main() -> int:
         if arguments.placing_csv:
             print(tally.to_placing_csv(database.rules.name, reports), end="")
             return cli.EXIT_OK
-        print(f"{database.rules.name}, {len(reports)} subspaces and sides to move\n")
+        print(f"{database.rules.name}, {len(reports)} subspaces and sides to move")
+        print(f"{summary(database, database.subspaces())}\n")
         print("\n\n".join(map(details, reports)) if arguments.raw else tally.to_text(reports))
     return cli.EXIT_OK
 

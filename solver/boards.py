@@ -21,13 +21,16 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
 MAX_POINTS = 24
 """The bit tables of the solver cover three bytes."""
+
+MAX_SYMMETRIES = 256
+"""The index packs the number of a symmetry into a byte."""
 
 # Move text joins point names with "-" and "x", so a name may hold neither.
 _POINT_NAME = re.compile(r"[a-wyz0-9]+")
@@ -83,7 +86,7 @@ class Board:
         for group in groups:
             if len(group) != size or len(set(group)) != size:
                 raise ValueError(f"{what} {group} of board {self.name!r} must join {size} different points")
-            if not all(0 <= point < len(self.points) for point in group):
+            if not all(type(point) is int and 0 <= point < len(self.points) for point in group):
                 raise ValueError(f"{what} {group} of board {self.name!r} names a point outside the board")
             seen.add(frozenset(group))
         if len(seen) != len(groups):
@@ -110,6 +113,7 @@ class Board:
         return cls(
             name,
             tuple(points),
+            # The check of groups, not the type, says that they are pairs and triples.
             tuple(numbers(edge) for edge in edges),  # type: ignore[misc]
             tuple(numbers(line) for line in lines),  # type: ignore[misc]
             tuple(rings) if rings is not None else (len(points),),
@@ -156,26 +160,56 @@ class Board:
         """The automorphisms of the board, in lexicographic order (the identity first).
 
         ``symmetries[g][p]`` is the image of point ``p``. Found by backtracking over the points; a partial map is
-        given up as soon as it breaks adjacency, and a complete one is kept if it maps mill lines to mill lines.
+        given up as soon as it breaks adjacency or maps a mill line to what is none.
+
+        :raises ValueError: for more than :data:`MAX_SYMMETRIES`; boards of interchangeable points have up to 24!
         """
-        lines = set(self.line_masks)
-        degree = [(bin(self.neighbours[p]).count("1"), len(self.lines_through[p])) for p in range(self.n_points)]
         found: list[Permutation] = []
-
-        def extend(image: list[int]) -> None:
-            p = len(image)
-            if p == self.n_points:
-                if all(mask_of(image[q] for q in line) in lines for line in self.lines):
-                    found.append(tuple(image))
-                return
-            for candidate in range(self.n_points):
-                if candidate in image or degree[candidate] != degree[p]:
-                    continue
-                if all((self.neighbours[p] >> q & 1) == (self.neighbours[candidate] >> image[q] & 1) for q in range(p)):
-                    extend([*image, candidate])
-
-        extend([])
+        for symmetry in self._extensions([]):
+            found.append(symmetry)
+            if len(found) > MAX_SYMMETRIES:
+                raise ValueError(
+                    f"board {self.name!r} has more than the {MAX_SYMMETRIES} symmetries that are supported"
+                )
         return tuple(found)
+
+    def _extensions(self, image: list[int]) -> Iterator[Permutation]:
+        """The symmetries that map the first points to ``image``, in lexicographic order."""
+        p = len(image)
+        if p == self.n_points:
+            yield tuple(image)
+            return
+        for candidate in range(self.n_points):
+            if candidate not in image and self._may_map([*image, candidate]):
+                yield from self._extensions([*image, candidate])
+
+    def _may_map(self, image: list[int]) -> bool:
+        """Whether a partial map keeps what its last point has to do with the others."""
+        p, to = len(image) - 1, image[-1]
+        if self._degrees[p] != self._degrees[to]:
+            return False
+        if any(self._relations[p][q] != self._relations[to][image[q]] for q in range(p)):
+            return False
+        complete = [line for line in self.lines if max(line) == p]
+        return all(mask_of(image[q] for q in line) in self._line_set for line in complete)
+
+    @cached_property
+    def _degrees(self) -> tuple[tuple[int, int], ...]:
+        """(neighbours, lines) of each point."""
+        return tuple((self.neighbours[p].bit_count(), len(self.lines_through[p])) for p in range(self.n_points))
+
+    @cached_property
+    def _relations(self) -> list[list[tuple[int, int]]]:
+        """By two points: (whether they are neighbours, number of lines through both)."""
+        points = range(self.n_points)
+        return [
+            [(self.neighbours[p] >> q & 1, sum(line >> q & 1 for line in self.lines_through[p])) for q in points]
+            for p in points
+        ]
+
+    @cached_property
+    def _line_set(self) -> frozenset[int]:
+        return frozenset(self.line_masks)
 
     @cached_property
     def coordinates(self) -> tuple[tuple[int, int], ...] | None:

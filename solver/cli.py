@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from solver.errors import RulesError, SolverError
+from solver.notation import shorten
 from solver.rules import PRESETS, SWITCHES, Rules, get_rules
 
 EXIT_OK, EXIT_DISAGREES, EXIT_ERROR, EXIT_INTERRUPTED = 0, 1, 2, 130
@@ -54,7 +55,7 @@ def parse_rules(preset: str, settings: Sequence[str]) -> Rules:
         name, equals, text = setting.partition("=")
         if not equals or name not in SWITCHES or name == "board":
             known = ", ".join(switch for switch in SWITCHES if switch != "board")
-            raise RulesError(f"--set {setting}: expected SWITCH=VALUE with one of {known}")
+            raise RulesError(f"--set {shorten(setting)}: expected SWITCH=VALUE with one of {known}")
         switches[name] = _parse_value(name, text)
     return get_rules(preset, **switches)
 
@@ -62,17 +63,17 @@ def parse_rules(preset: str, settings: Sequence[str]) -> Rules:
 def _parse_value(name: str, text: str) -> int | bool:
     if name == "flying":
         if text.lower() not in _WORDS:
-            raise RulesError(f"--set flying={text}: expected on or off")
+            raise RulesError(f"--set flying={shorten(text)}: expected on or off")
         return _WORDS[text.lower()]
     if not (text.isascii() and text.removeprefix("-").isdigit() and len(text) <= 9):
-        raise RulesError(f"--set {name}={text}: expected a whole number")
+        raise RulesError(f"--set {name}={shorten(text)}: expected a whole number")
     return int(text)
 
 
 def positive(text: str) -> int:
     """An argument type: a whole number of at least 1."""
     if not (text.isascii() and text.isdigit() and len(text) <= 9 and int(text) >= 1):
-        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, got {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a whole number of at least 1, got {shorten(text)}")
     return int(text)
 
 
@@ -97,13 +98,30 @@ def writing(path: str) -> Iterator[None]:
         raise SolverError(f"{path}: cannot be written ({error.strerror}); choose another file") from error
 
 
+@contextmanager
+def reading(path: str) -> Iterator[None]:
+    """Make one line of an input file that cannot be read."""
+    try:
+        yield
+    except OSError as error:
+        raise SolverError(f"{path}: cannot be read ({error.strerror}); choose another file") from error
+    except UnicodeDecodeError as error:
+        raise SolverError(f"{path}: no text in UTF-8 ({error.reason}); choose another file") from error
+
+
 def run(main: Callable[[], int]) -> NoReturn:
     """Run ``main`` and leave with its status; expected errors become one line and status 2."""
     try:
         status = main()
         sys.stdout.flush()
     except SolverError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {' '.join(str(error).splitlines())}", file=sys.stderr)  # a file may be named on two lines
+        status = EXIT_ERROR
+    except MemoryError:
+        print(
+            "error: out of memory; close other programs, or use fewer threads; finished tables are kept",
+            file=sys.stderr,
+        )
         status = EXIT_ERROR
     except KeyboardInterrupt:
         print("interrupted; finished tables are kept, run again to go on", file=sys.stderr)

@@ -8,13 +8,16 @@ opened, and a file must say that it is of the right rules, subspace and version.
 
 from __future__ import annotations
 
+import errno
 import math
+import os
 import shlex
 import threading
 import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -34,6 +37,7 @@ from solver.directory import (
     remove_leftovers,
 )
 from solver.errors import CorruptTableError, DatabaseError, MissingTableError, RulesMismatchError
+from solver.hdf5guard import HEAD_BYTES, check_head
 from solver.rules import PRESETS, SWITCHES, Rules, metric_of
 from solver.statistics import PlaneStatistics
 from solver.subspaces import Plane, Subspace, parse_name
@@ -88,7 +92,6 @@ class Cache:
                 self._bytes -= self._arrays.popitem(last=False)[1].nbytes
 
 
-_HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
 _WHOLE = -1  # the number of a whole plane among those of its chunks
 
 
@@ -163,6 +166,11 @@ class Table:
         return str(self._known.attributes["/"]["fingerprint"])
 
     @property
+    def checksum(self) -> str:
+        """Of the whole file: that of all but the values, which covers the checksums of the values."""
+        return str(self._known.attributes["/"]["attributes_checksum"])
+
+    @property
     def attributes(self) -> dict[str, Any]:
         """The attributes of the file."""
         return dict(self._known.attributes["/"])
@@ -222,13 +230,35 @@ class Table:
         if whole is not None:
             gathered: Codes = whole[rows, columns]
             return gathered
+        return self._gather(plane, rows, columns, self._cached_chunk, threads=1)
+
+    def read_scattered(
+        self, plane: Plane, rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64], threads: int = 1
+    ) -> Codes:
+        """The codes of many indices inside the table, past the cache: each chunk that holds some is read once."""
+        return self._gather(plane, rows, columns, self._chunk, threads)
+
+    def _gather(
+        self,
+        plane: Plane,
+        rows: npt.NDArray[np.int64],
+        columns: npt.NDArray[np.int64],
+        chunk_of: Callable[[Plane, int], Codes],
+        threads: int,
+    ) -> Codes:
+        """The codes of indices, chunk by chunk."""
+        grid = self._known.grids[plane]
         codes = np.empty(len(rows), self.dtype(plane))
         numbers = grid.number(rows, columns)
         order = np.argsort(numbers, kind="stable")
-        for same in np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1):
-            if len(same):
-                chunk = self._cached_chunk(plane, int(numbers[same[0]]))
-                codes[same] = chunk[rows[same] % grid.chunk[0], columns[same] % grid.chunk[1]]
+        ends = np.append(np.flatnonzero(np.diff(numbers[order])) + 1, len(order)) if len(order) else order
+
+        def fill(k: int) -> None:
+            same = order[ends[k - 1] if k else 0 : ends[k]]
+            chunk = chunk_of(plane, int(numbers[same[0]]))
+            codes[same] = chunk[rows[same] % grid.chunk[0], columns[same] % grid.chunk[1]]
+
+        _in_threads(fill, len(ends), threads)
         return codes
 
     def whole_plane(self, plane: Plane, probes: int) -> Codes | None:
@@ -257,7 +287,7 @@ class Table:
         """Read the whole file. :raises CorruptTableError: where a checksum does not fit"""
         self.close()
         for plane, grid in self._opened().grids.items():
-            _in_threads(lambda number, plane=plane: self._chunk(plane, number), grid.total, threads)  # type: ignore[misc]
+            _in_threads(partial(self._chunk, plane), grid.total, threads)
 
     def _cached_chunk(self, plane: Plane, number: int) -> Codes:
         key = self, plane, number
@@ -274,8 +304,11 @@ class Table:
                 header = self._opened()
                 grid, dtype = header.grids[plane], header.dtypes[plane]
                 stored = self._datasets[plane].id
-                if stored.get_chunk_info_by_coord(grid.origin(number)).byte_offset is None:
+                info = stored.get_chunk_info_by_coord(grid.origin(number))
+                if info.byte_offset is None:
                     raise CorruptTableError(f"{self.path}: chunk {number} of {plane} is missing; {COMPUTE_AGAIN}")
+                if info.size > 2 * math.prod(grid.chunk) * dtype.itemsize + 64:  # deflate adds little to noise
+                    raise ValueError(f"chunk {number} of {plane} claims {info.size:,} bytes")
                 skipped_filters, packed = stored.read_direct_chunk(grid.origin(number))
             size = math.prod(grid.chunk) * dtype.itemsize
             unpacked = packed if skipped_filters else zlib.decompressobj().decompress(packed, size)
@@ -293,10 +326,10 @@ class Table:
 
 def _open_hdf5(path: Path) -> h5py.File:
     with reading(path):
+        if not path.is_file():  # a pipe would keep us waiting
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
         with path.open("rb") as file:
-            signature = file.read(len(_HDF5_SIGNATURE))
-        if signature != _HDF5_SIGNATURE:
-            raise CorruptTableError(f"{path}: {'no HDF5 file' if signature else 'empty'}; {COMPUTE_AGAIN}")
+            check_head(file.read(HEAD_BYTES), path, COMPUTE_AGAIN)
         try:
             return h5py.File(path, "r")
         except OSError:  # perhaps a disk that knows no locks; files never change, so we need none
@@ -329,7 +362,7 @@ class Database:
     """
 
     def __init__(self, directory: str | Path, rules: Rules | None = None, cache_bytes: int = CACHE_BYTES) -> None:
-        self.directory = Path(directory)
+        self.directory = Path(directory).absolute()  # files are opened later, perhaps from another working directory
         self.rules = read_rules(self.directory) if rules is None else check_same_rules(self.directory, rules)
         self._cache = Cache(cache_bytes)
         self._tables: dict[Subspace, Table] = {}
@@ -376,6 +409,11 @@ class Database:
             except ValueError:
                 continue  # not one of ours
         return found
+
+    def used(self) -> list[Subspace]:
+        """The subspaces whose tables have been looked into so far."""
+        with self._lock:
+            return sorted(self._tables, key=lambda subspace: subspace.name)
 
     def table(self, subspace: Subspace) -> Table:
         """The table of ``subspace``, checked.

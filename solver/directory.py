@@ -27,6 +27,8 @@ COMPUTE_AGAIN = "delete the file and run the solver again, which computes only w
 
 _RULES_FILE, _LOCK_FILE = "rules.json", ".lock"
 _TEMPORARY = ".tmp-"
+_LONGEST_NAME = 500
+_MOST_LETTERS = 1 << 20  # that are read of a manifest; it has some thousand
 _PHASES: tuple[Phase, ...] = ("moving", "placing")
 
 
@@ -66,6 +68,9 @@ def rules_from_json(text: str, source: str) -> Rules:
             raise CorruptTableError(f"{source}: format {document['format']!r}, expected {RULES_FORMAT!r}")
         check_version(source, document["format_version"])
         board = document["board"]
+        for name in (document["name"], board["name"]):
+            if not name.isprintable() or len(name) > _LONGEST_NAME:
+                raise ValueError(f"a name that cannot be printed, or of more than {_LONGEST_NAME} letters")
         rules = Rules(
             document["name"],
             Board(
@@ -81,7 +86,7 @@ def rules_from_json(text: str, source: str) -> Rules:
             document["quiet_limit"],
         )
         intact = document["fingerprints"] == {phase: rules.fingerprint(phase) for phase in _PHASES}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise CorruptTableError(
             f"{source}: the rules cannot be read ({type(error).__name__}: {reason(error)}); "
             "restore the file, or delete it and run the solver again"
@@ -150,7 +155,8 @@ def read_rules(path: str | Path) -> Rules:
         found = f"has no {_RULES_FILE}" if Path(path).is_dir() else "does not exist"
         raise DatabaseError(f"{path}: expected a database directory, but it {found}; scripts/solve.py makes one")
     try:
-        text = file.read_text(encoding="utf-8")
+        with file.open(encoding="utf-8") as source:
+            text = source.read(_MOST_LETTERS)
     except (OSError, UnicodeDecodeError) as error:
         raise DatabaseError(f"{file}: cannot be read ({reason(error)}); restore the file") from error
     return rules_from_json(text, str(file))

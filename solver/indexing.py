@@ -135,8 +135,6 @@ class SymmetryTables(NamedTuple):
 def symmetry_tables(board: Board) -> SymmetryTables:
     """Byte tables of the symmetries of ``board``. :raises ValueError: for a group too large to be packed."""
     group = board.symmetries
-    if len(group) > 1 << _SYMMETRY_BITS:
-        raise ValueError(f"board {board.name!r} has {len(group)} symmetries; the index takes at most 256")
     images = np.stack([byte_table([1 << q for q in g], np.uint32) for g in group])
     number = {g: i for i, g in enumerate(group)}
     inverse = [number[tuple(int(p) for p in np.argsort(g))] for g in group]

@@ -2,7 +2,8 @@
 
 Compiled code is cached on disk, in a folder named after a hash of *all* compiled sources. Numba by itself looks at the
 time stamp of the module of one function only and would go on using machine code whose callees, in another module, have
-changed. Where no cache folder can be written, the functions are compiled anew in each process and nothing fails.
+changed. Where no cache folder can be written, the functions are compiled anew in each process and nothing fails. Cached
+files carry checksums, since machine code with a flipped bit would be run all the same; damaged ones are replaced.
 
 ``NUMBA_CACHE_DIR`` moves the cache, ``NUMBA_DISABLE_JIT=1`` runs the kernels as plain Python, and
 ``MERELS_BOUNDSCHECK=1`` compiles them with bounds checks, in a cache of their own.
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import pickle
 import sys
 import tempfile
 from collections.abc import Callable
@@ -20,11 +22,13 @@ from typing import Any, TypeVar
 
 import numba
 import numba.core.config
+from numba.core.caching import IndexDataCacheFile
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 BOUNDSCHECK = os.environ.get("MERELS_BOUNDSCHECK", "") == "1"
 _PACKAGE = Path(__file__).parent
+_DIGEST_BYTES = hashlib.sha256().digest_size
 
 numba_config: Any = numba.core.config  # its settings are made at run time
 
@@ -84,12 +88,54 @@ def _compile(function: F, **options: bool) -> F:
     return compiled
 
 
+class _CheckedCacheFile(IndexDataCacheFile):
+    """The cache files of a function, believed only as long as their checksums fit."""
+
+    def load(self, key: Any) -> Any:
+        """The cached data of ``key``, or None where there are none, or damaged ones."""
+        try:
+            return super().load(key)  # type: ignore[no-untyped-call]  # numba annotates nothing
+        except Exception:  # damaged pickles raise anything
+            self.flush()
+            return None
+
+    def _load_index(self) -> Any:
+        try:
+            stamp, overloads = self._read(self._index_path)
+        except FileNotFoundError:
+            return {}
+        return overloads if stamp == (self._version, self._source_stamp) else {}
+
+    def _save_index(self, overloads: Any) -> None:
+        self._write(self._index_path, ((self._version, self._source_stamp), overloads))
+
+    def _load_data(self, name: str) -> Any:
+        return self._read(self._data_path(name))
+
+    def _save_data(self, name: str, data: Any) -> None:
+        self._write(self._data_path(name), data)
+
+    def _read(self, path: str) -> Any:
+        content = Path(path).read_bytes()
+        if hashlib.sha256(content[_DIGEST_BYTES:]).digest() != content[:_DIGEST_BYTES]:
+            raise ValueError(f"{path}: damaged")
+        return pickle.loads(content[_DIGEST_BYTES:])
+
+    def _write(self, path: str, data: Any) -> None:
+        content = self._dump(data)
+        with self._open_for_write(path) as file:
+            file.write(hashlib.sha256(content).digest() + content)
+
+
 def _enable_cache(compiled: Any) -> None:
     """Cache ``compiled`` in our folder; numba reads its setting here only, so other users of numba keep theirs."""
     before = numba_config.CACHE_DIR
     numba_config.CACHE_DIR = CACHE_FOLDER
     try:
         compiled.enable_caching()
+        plain = compiled._cache._cache_file
+        base = plain._index_name.removesuffix(".nbi")
+        compiled._cache._cache_file = _CheckedCacheFile(plain._cache_path, base, plain._source_stamp)
     except RuntimeError:
         pass  # a function without a source file is compiled anew each time
     finally:

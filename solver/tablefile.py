@@ -37,7 +37,8 @@ from solver.directory import (
     writing,
 )
 from solver.errors import CorruptTableError, DatabaseError
-from solver.indexing import SubspaceIndex
+from solver.hdf5guard import own_dataset, small_dataset
+from solver.indexing import SubspaceIndex, count_classes
 from solver.notation import PositionFields, Side, format_position
 from solver.rules import Rules
 from solver.statistics import PlaneStatistics
@@ -127,7 +128,7 @@ def _small_names(subspace: Subspace) -> list[str]:
 
 
 def _small_datasets(file: h5py.File, subspace: Subspace) -> dict[str, npt.NDArray[Any]]:
-    return {name: file[name][()] for name in _small_names(subspace)}
+    return {name: small_dataset(file, name)[()] for name in _small_names(subspace)}
 
 
 def _attributes(item: h5py.File | h5py.Dataset) -> dict[str, Any]:
@@ -259,7 +260,7 @@ def _write_attributes(file: h5py.File, rules: Rules, subspace: Subspace, metric:
         "column_stones": subspace.column_stones,
         "metric": metric.value,
         "conventions": _conventions(subspace, metric),
-        "software": _software(),
+        "software": software_versions(),
         "seconds": round(seconds, 3),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
     }
@@ -286,7 +287,8 @@ def _conventions(subspace: Subspace, metric: Metric) -> str:
     )
 
 
-def _software() -> str:
+def software_versions() -> str:
+    """The versions of what makes and checks tables, in one line."""
     versions = []
     for package in ("merels", "numpy", "numba", "h5py"):
         try:
@@ -392,7 +394,7 @@ def read_header(file: h5py.File, path: Path, name: str) -> Header:
         attributes = {"/": _attributes(file)}
         _check_attributes(attributes["/"], path, name)
         subspace = parse_name(name)
-        datasets = {plane: file[plane] for plane in subspace.planes}
+        datasets = {plane: own_dataset(file, plane) for plane in subspace.planes}
         attributes |= {plane: _attributes(dataset) for plane, dataset in datasets.items()}
         small = _small_datasets(file, subspace)
         found, expected = _digest(attributes, small), attributes["/"]["attributes_checksum"]
@@ -402,8 +404,9 @@ def read_header(file: h5py.File, path: Path, name: str) -> Header:
                 f"{COMPUTE_AGAIN}"
             )
         rules = rules_from_json(attributes["/"]["rules"], str(path))
+        _check_types(attributes, small, subspace)
         for plane, dataset in datasets.items():
-            _check_layout(dataset, path, rules, subspace, len(small["rows"]), small[f"checksums/{plane}"].shape)
+            _check_layout(dataset, path, rules, subspace, small[f"checksums/{plane}"].shape)
         return Header(
             rules,
             subspace,
@@ -426,14 +429,36 @@ def _check_attributes(attributes: Mapping[str, Any], path: Path, name: str) -> N
         raise CorruptTableError(f"{path}: lacks the attribute {missing[0]!r}; {COMPUTE_AGAIN}")
     if attributes["subspace"] != name:
         raise CorruptTableError(
-            f"{path}: holds the subspace {attributes['subspace']!r}, expected {name!r} by its name; "
-            f"rename it back to {attributes['subspace']}.h5"
+            f"{path}: holds the subspace {attributes['subspace']!r}, expected {name!r} by its name; rename it back"
         )
 
 
-def _check_layout(
-    dataset: h5py.Dataset, path: Path, rules: Rules, subspace: Subspace, rows: int, checksums: tuple[int, ...]
+def _check_types(
+    attributes: Mapping[str, Mapping[str, Any]], small: Mapping[str, npt.NDArray[Any]], subspace: Subspace
 ) -> None:
+    """:raises ValueError: where something that fits its checksum is not of the form that readers count on"""
+    Metric(attributes["/"]["metric"])
+    float(attributes["/"]["seconds"])
+    forms = [("rows", "<u4", 1), ("symmetries", "|u1", 2)]
+    for plane in subspace.planes:
+        forms += [(f"checksums/{plane}", "<u4", 2), (f"statistics/{plane}", "<i8", 2)]
+        for result in ("longest_win", "longest_loss"):
+            row, column = attributes[plane].get(f"{result}_index", (0, 0))
+            if not isinstance(row, int) or not isinstance(column, int):
+                raise ValueError(f"{result}_index of {plane} is no index")
+            if not str(attributes[plane].get(f"{result}_example", "")).isprintable():
+                raise ValueError(f"{result}_example of {plane} is no position text")
+        if small[f"statistics/{plane}"].shape[1:] != (2,) or not len(small[f"statistics/{plane}"]):
+            raise ValueError(f"statistics/{plane} are not two counts a code")
+    for name, dtype, dimensions in forms:
+        if (small[name].dtype.str, small[name].ndim) != (dtype, dimensions):
+            raise ValueError(f"{name} is {small[name].dtype.str} of {small[name].ndim} dimensions")
+
+
+def _check_layout(
+    dataset: h5py.Dataset, path: Path, rules: Rules, subspace: Subspace, checksums: tuple[int, ...]
+) -> None:
+    rows = count_classes(rules.board, subspace.row_stones, 0)
     expected = rows, math.comb(rules.board.n_points - subspace.row_stones, subspace.column_stones)
     problem = ""
     if dataset.shape != expected:
@@ -442,6 +467,8 @@ def _check_layout(
         problem = f"the type {dataset.dtype.str}, expected |u1 or <u2"
     elif dataset.compression != "gzip" or dataset.id.get_create_plist().get_nfilters() != 1:
         problem = "other filters, expected deflate alone"
+    elif dataset.chunks[0] > rows or dataset.chunks[1] > expected[1]:
+        problem = f"chunks of {dataset.chunks}, expected none larger than the plane"
     elif checksums != Grid(expected, dataset.chunks).counts:
         problem = f"checksums of shape {checksums}, expected one for each chunk of {dataset.chunks}"
     if problem:

@@ -156,3 +156,31 @@ def distances(database: Database, phase: Phase = "moving") -> tuple[Counter[int]
                     if depth is not None:
                         found[wdl < 0][depth] += int(raw[code])
     return found
+
+
+def count_differences(reports: Iterable[SubspaceReport], text: str, source: str) -> list[str]:
+    """What differs between counts and those in the CSV ``text`` made by :func:`to_csv`, a line each.
+
+    Subspaces that only one of them has are passed over; the name of the rules does not matter, since rule sets share
+    tables.
+
+    :raises SolverError: for a text that is no such CSV, or where they have no subspace in common
+    """
+    columns = CSV_COLUMNS[1:]
+    try:
+        rows = [[int(row[column]) for column in columns] for row in csv.DictReader(io.StringIO(text))]
+    except (csv.Error, KeyError, TypeError, ValueError) as error:
+        raise SolverError(f"{source}: no counts made by scripts/stats.py --csv; choose another file") from error
+    expected = {(row[0], row[1]): row for row in rows}
+    found = {}
+    for row in csv.DictReader(io.StringIO(to_csv("", reports))):
+        found[int(row["mover_stones"]), int(row["opponent_stones"])] = [int(row[column]) for column in columns]
+    common = sorted(expected.keys() & found.keys())
+    if not common:
+        raise SolverError(f"{source}: counts of none of the tables; choose another file")
+    return [
+        f"{mover}-{opponent}: {column} {ours}, expected {theirs}"
+        for mover, opponent in common
+        for column, ours, theirs in zip(columns, found[mover, opponent], expected[mover, opponent], strict=True)
+        if ours != theirs
+    ]

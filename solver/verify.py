@@ -28,12 +28,13 @@ import numpy.typing as npt
 from tqdm import tqdm
 
 from solver.bitboard import U, by_bytes, compress, expand
-from solver.database import Database, position_text
+from solver.database import Database, Table, position_text
 from solver.errors import MissingTableError, SolverError
 from solver.indexing import (
     ClassTable,
     Masks,
     RankTable,
+    SubspaceIndex,
     SymmetryTables,
     class_and_symmetry,
     rank,
@@ -41,8 +42,9 @@ from solver.indexing import (
 )
 from solver.jit import jit, jit_inner
 from solver.movegen import MAX_TURNS, NONE, TURN_FIELDS, legal_turns, move_tables, stones_after
+from solver.report import subspace_reports
 from solver.rules import LOSING_STONES
-from solver.statistics import count_plane
+from solver.statistics import PlaneStatistics, count_plane
 from solver.subspaces import (
     COLUMN_TO_MOVE,
     ROW_TO_MOVE,
@@ -51,18 +53,23 @@ from solver.subspaces import (
     Plane,
     Subspace,
     closed_form_counts,
+    counts_after,
     hands,
 )
 from solver.values import DRAW, LOST, Metric, Value, decode
+from solver.verification import Checked
 
 MAX_TAKEN = 2
 EXAMPLES = 10
 """Disagreements that a report shows of each plane."""
 
 Codes = npt.NDArray[np.unsignedinteger]
+Indices = npt.NDArray[np.int64]
 
 _CHUNK = 1 << 16  # positions that a thread takes at a time
 _TURNS = 1 << 16  # and turns that it lists at a time: few enough for the second-level cache
+_SCATTERED = 1 << 20  # positions of a plane, up to which a sample reads but the chunks that it needs
+_SCATTERED_TURNS = 1 << 22  # turns listed at a time then: many, for each chunk is read anew for each list
 _METRICS = (Metric.DTM, Metric.DTC, Metric.WDL)
 _DTM, _DTC = range(2)
 _NEVER = 1 << 30
@@ -88,15 +95,14 @@ class _Turns(NamedTuple):
     code: npt.NDArray[np.uint16]  # of the position after it, the opponent to move
 
 
-class _Target(NamedTuple):
-    """The positions that turns taking a given number of stones lead to."""
+class _Place(NamedTuple):
+    """Where the positions lie that turns taking a given number of stones lead to."""
 
     mover_is_row: bool  # whether the player who has made the turn is the row side
     points: np.uint64
     rows: ClassTable
     columns: RankTable
     symmetries: SymmetryTables
-    codes: Codes
 
 
 @jit
@@ -122,16 +128,29 @@ def _list_turns(first, indices, plane, moves, turns):
 
 
 @jit
-def _look_up(taken, target, n, turns):
+def _index_after(place, own, opponent):
+    """(row, column) of the position after a turn that has left these stones."""
+    row_side, column_side = (own, opponent) if place.mover_is_row else (opponent, own)
+    row, g = class_and_symmetry(place.rows, row_side)
+    free = place.points & ~U(place.rows.representatives[row])
+    return row, rank(place.columns, compress(by_bytes(place.symmetries.images[g], column_side), free))
+
+
+@jit
+def _look_up(taken, place, codes, n, turns):
     """Fill in the codes after those of the first n turns that take ``taken`` stones."""
     for k in range(n):
         if turns.taken[k] == taken:
-            own, opponent = U(turns.own[k]), U(turns.opponent[k])
-            row_side, column_side = (own, opponent) if target.mover_is_row else (opponent, own)
-            row, g = class_and_symmetry(target.rows, row_side)
-            free = target.points & ~U(target.rows.representatives[row])
-            column = rank(target.columns, compress(by_bytes(target.symmetries.images[g], column_side), free))
-            turns.code[k] = target.codes[row, column]
+            row, column = _index_after(place, U(turns.own[k]), U(turns.opponent[k]))
+            turns.code[k] = codes[row, column]
+
+
+@jit
+def _locate(chosen, place, turns, rows, columns):
+    """Fill in where the positions after the turns ``chosen`` lie."""
+    for i in range(chosen.size):
+        k = chosen[i]
+        rows[i], columns[i] = _index_after(place, U(turns.own[k]), U(turns.opponent[k]))
 
 
 @jit_inner
@@ -190,6 +209,7 @@ class PlaneReport:
     """What the check of one plane found.
 
     :param positions: indices checked
+    :param indices: indices there are
     :param disagreements: how many values do not follow from their successors
     :param statistics_agree: whether the counts in the file are those of its values
     """
@@ -197,16 +217,23 @@ class PlaneReport:
     table: str
     plane: Plane
     positions: int
+    indices: int
     disagreements: int
     statistics_agree: bool
 
 
 @dataclass
 class VerifyReport:
-    """What :func:`verify` found."""
+    """What :func:`verify` found.
+
+    :param tables: by name of table, what :func:`solver.verification.write_record` keeps
+    :param left_out: tables whose successors were not kept, so that they cannot be checked by them
+    """
 
     rules: str
+    left_out: list[str] = field(default_factory=list)
     planes: list[PlaneReport] = field(default_factory=list)
+    tables: dict[str, Checked] = field(default_factory=dict)
     examples: list[Disagreement] = field(default_factory=list)
     seconds: float = 0.0
 
@@ -236,6 +263,7 @@ class VerifyReport:
             "is_clean": self.is_clean,
             "positions": self.positions,
             "disagreements": self.disagreements,
+            "left_out": self.left_out,
             "seconds": round(self.seconds, 3),
             "positions_per_second": round(self.positions_per_second),
         }
@@ -248,17 +276,21 @@ def verify(
     subspaces: Iterable[Subspace] | None = None,
     *,
     sample: float | None = None,
+    run: int = 1,
     seed: int = 0,
     progress: bool = True,
     threads: int = 1,
 ) -> VerifyReport:
     """Recompute the values of tables from the values one ply later.
 
-    Also counts the values and compares the counts with those in the file. A plane of the subspace and those that its
-    captures lead to are in memory at a time.
+    Also counts the values and compares the counts with those in the file, unless a sample is so small that only the
+    chunks that hold it and its successors are read. Else a plane of the subspace and those that its captures lead to
+    are in memory at a time.
 
-    :param subspaces: which tables to check; default: all that are there
+    :param subspaces: which tables to check; default: all that are there and have all their successors; of a table
+        before a layer that was not kept it is said that it was left out
     :param sample: check so many random positions of each plane, or below 1 this part of them; default: all of them
+    :param run: take so many neighbouring positions from each random place; their successors lie in few chunks
     :param seed: of the random choice
     :param progress: draw a progress bar over positions, if there is a terminal to draw it on
 
@@ -269,34 +301,51 @@ def verify(
     rng = np.random.default_rng(seed)
     with Database(directory) as database, ThreadPoolExecutor(threads) as pool:
         report = VerifyReport(database.rules.name)
-        chosen = database.subspaces() if subspaces is None else list(subspaces)
+        chosen = list(subspaces) if subspaces is not None else _with_successors(database, report)
         planes = [(subspace, plane) for subspace in chosen for plane in subspace.planes]
         if not planes:
             raise MissingTableError(f"{directory}: no tables to check; compute some with scripts/solve.py")
-        indices = [_indices(subspace.index(database.rules.board).size, sample, rng) for subspace, _ in planes]
+        indices = [_indices(subspace.index(database.rules.board).size, sample, run, rng) for subspace, _ in planes]
         total = sum(map(len, indices))
         with tqdm(total=total, unit="pos", unit_scale=True, disable=None if progress else True) as bar:
             for (subspace, plane), some in zip(planes, indices, strict=True):
                 bar.set_description(subspace.name)
-                _verify_plane(_Checker(database, subspace, plane, threads), some, pool, bar.update, report)
+                scattered = not isinstance(some, range) and len(some) <= _SCATTERED
+                _verify_plane(_Checker(database, subspace, plane, threads, scattered), some, pool, bar.update, report)
     report.seconds = time.monotonic() - started
     return report
 
 
-_Indices = range | npt.NDArray[np.int64]
+def _with_successors(database: Database, report: VerifyReport) -> list[Subspace]:
+    """The tables to check, without those before a layer that was not kept."""
+    passed = {one.subspace for one in subspace_reports(database) if not database.has(one.subspace)}
+    chosen = []
+    for subspace in database.subspaces():
+        after: set[Subspace] = set()
+        if isinstance(subspace, PlacingSubspace):
+            counts = counts_after(database.rules, subspace.ply, subspace.white, subspace.black)
+            after = {PlacingSubspace(subspace.ply + 1, *stones) for stones in counts}
+        if after & passed:
+            report.left_out.append(subspace.name)
+        else:
+            chosen.append(subspace)
+    return chosen
 
 
-def _indices(size: int, sample: float | None, rng: np.random.Generator) -> _Indices:
+def _indices(size: int, sample: float | None, run: int, rng: np.random.Generator) -> range | Indices:
     """The indices of a plane to check, ascending."""
     if sample is None or sample >= size:
         return range(size)
-    return np.sort(rng.integers(0, size, math.ceil(sample * size if sample < 1 else sample)))
+    count = math.ceil(sample * size if sample < 1 else sample)
+    run = min(run, count)
+    places = rng.integers(0, size - run + 1, math.ceil(count / run))
+    return np.sort((places[:, None] + np.arange(run)).ravel()[:count])
 
 
 def _verify_plane(
-    checker: _Checker, indices: _Indices, pool: Executor, advance: Callable[[int], object], report: VerifyReport
+    checker: _Checker, indices: range | Indices, pool: Executor, advance: Callable[[int], object], report: VerifyReport
 ) -> None:
-    parts = [indices[first : first + _CHUNK] for first in range(0, len(indices), _CHUNK)]
+    parts = [indices[first : first + checker.part] for first in range(0, len(indices), checker.part)]
     disagreements, examples = 0, list[Disagreement]()
     for part, (wrong, expected) in zip(parts, pool.map(checker.check, parts), strict=True):
         disagreements += len(wrong)
@@ -304,20 +353,90 @@ def _verify_plane(
         examples += map(checker.disagreement, wrong[shown].tolist(), expected[shown].tolist())
         advance(len(part))
     name, plane = checker.subspace.name, checker.plane
-    report.planes.append(PlaneReport(name, plane, len(indices), disagreements, checker.statistics_agree()))
+    size = checker.subspace.index(checker.rules.board).size
+    report.planes.append(PlaneReport(name, plane, len(indices), size, disagreements, checker.statistics_agree()))
     report.examples += examples
+    _add_table(report, checker)
+
+
+def _add_table(report: VerifyReport, checker: _Checker) -> None:
+    """Sum up the planes of a table that have been checked so far."""
+    name = checker.subspace.name
+    planes = [plane for plane in report.planes if plane.table == name]
+    before = report.tables[name].successors if name in report.tables else {}
+    report.tables[name] = Checked(
+        checker.checksum,
+        before | checker.successors,
+        sum(plane.positions for plane in planes),
+        sum(plane.indices for plane in planes),
+        sum(plane.disagreements for plane in planes),
+        all(plane.statistics_agree for plane in planes),
+    )
+
+
+class _Loaded:
+    """The codes of a plane, all in memory."""
+
+    def __init__(self, table: Table, plane: Plane, threads: int) -> None:
+        self._codes = table.load(plane, threads)
+
+    def fill(self, taken: int, place: _Place, n: int, turns: _Turns) -> None:
+        """Fill in the codes after those of the first n turns that take ``taken`` stones."""
+        _look_up(taken, place, self._codes, n, turns)
+
+    def at(self, rows: Indices, columns: Indices) -> Codes:
+        """The codes of these indices."""
+        codes: Codes = self._codes[rows, columns]
+        return codes
+
+    def statistics_agree(self, index: SubspaceIndex, stored: PlaneStatistics) -> bool:
+        """Whether counts are those of the codes."""
+        counted = count_plane(index, self._codes, stored.metric)
+        return np.array_equal(stored.raw, counted.raw) and np.array_equal(stored.classes, counted.classes)
+
+
+class _Scattered:
+    """The codes of a plane, read chunk by chunk when some of them are wanted."""
+
+    def __init__(self, table: Table, plane: Plane, threads: int) -> None:
+        self._table, self._plane, self._threads = table, plane, threads
+
+    def fill(self, taken: int, place: _Place, n: int, turns: _Turns) -> None:
+        """Fill in the codes after those of the first n turns that take ``taken`` stones."""
+        chosen = np.flatnonzero(turns.taken[:n] == taken)
+        rows, columns = np.empty(len(chosen), np.int64), np.empty(len(chosen), np.int64)
+        _locate(chosen, place, turns, rows, columns)
+        turns.code[chosen] = self.at(rows, columns)
+
+    def at(self, rows: Indices, columns: Indices) -> Codes:
+        """The codes of these indices."""
+        return self._table.read_scattered(self._plane, rows, columns, self._threads)
+
+    def statistics_agree(self, index: SubspaceIndex, stored: PlaneStatistics) -> bool:
+        """Nothing that a sample could tell."""
+        return True
 
 
 class _Checker:
-    """One plane with everything that its values follow from."""
+    """One plane with everything that its values follow from.
 
-    def __init__(self, database: Database, subspace: Subspace, plane: Plane, threads: int) -> None:
+    :param scattered: whether to read only the chunks that are needed
+    """
+
+    def __init__(
+        self, database: Database, subspace: Subspace, plane: Plane, threads: int, scattered: bool = False
+    ) -> None:
         self.subspace, self.plane = subspace, plane
+        self.part = _SCATTERED if scattered else _CHUNK
         self._database, self._threads = database, threads
-        self._rules = database.rules
-        self._index = subspace.index(self._rules.board)
+        self._codes_of: type[_Scattered] | type[_Loaded] = _Scattered if scattered else _Loaded
+        self._turns = _SCATTERED_TURNS if scattered else _TURNS
+        self.rules = database.rules
+        self.successors: dict[str, str] = {}  # checksums of the other tables that values follow from, by name
+        self._index = subspace.index(self.rules.board)
         self._table = database.table(subspace)
-        self._codes = self._table.load(plane, threads)
+        self.checksum = self._table.checksum
+        self._codes = self._codes_of(self._table, plane, threads)
         self._targets = {taken: self._target(taken) for taken in range(MAX_TAKEN + 1) if self._is_possible(taken)}
         self._positions = _Plane(
             self._index.points,
@@ -327,25 +446,25 @@ class _Checker:
             self._hands()[0],
         )
 
-    def check(self, indices: _Indices) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def check(self, indices: range | Indices) -> tuple[Indices, Indices]:
         """(indices whose value is wrong, the codes expected there)."""
         numbers = np.arange(indices.start, indices.stop) if isinstance(indices, range) else indices
         expected = np.empty(len(numbers), np.int64)
         turns = _Turns(
-            np.empty(_TURNS + 1, np.int64),
-            np.empty(_TURNS, np.uint32),
-            np.empty(_TURNS, np.uint32),
-            np.empty(_TURNS, np.uint8),
-            np.empty(_TURNS, np.uint16),
+            np.empty(self._turns + 1, np.int64),
+            np.empty(self._turns, np.uint32),
+            np.empty(self._turns, np.uint32),
+            np.empty(self._turns, np.uint8),
+            np.empty(self._turns, np.uint16),
         )
         first = 0
         while first < len(numbers):
-            last = _list_turns(first, numbers, self._positions, move_tables(self._rules), turns)
+            last = _list_turns(first, numbers, self._positions, move_tables(self.rules), turns)
             self._fill_codes(turns, int(turns.start[last - first]))
             metric = _METRICS.index(self._table.metric)
-            _judge(metric, self._rules.quiet_limit, last - first, turns, expected[first:last])
+            _judge(metric, self.rules.quiet_limit, last - first, turns, expected[first:last])
             first = last
-        wrong = expected != self._codes[np.divmod(numbers, self._index.shape[1])]
+        wrong = expected != self._codes.at(*np.divmod(numbers, self._index.shape[1]))
         return numbers[wrong], expected[wrong]
 
     def _fill_codes(self, turns: _Turns, n: int) -> None:
@@ -359,62 +478,70 @@ class _Checker:
             if target is None:
                 turns.code[:n][taken == number] = LOST
             else:
-                _look_up(number, target, n, turns)
+                place, codes = target
+                codes.fill(number, place, n, turns)
+
+    def _code(self, row: int, column: int) -> int:
+        return int(self._codes.at(np.array([row]), np.array([column]))[0])
 
     def disagreement(self, index: int, expected: int) -> Disagreement:
         row, column = divmod(index, self._index.shape[1])
         return Disagreement(
             self.subspace.name,
             self.plane,
-            position_text(self._rules, self.subspace, self.plane, row, column),
-            decode(int(self._codes[row, column]), self._table.metric),
+            position_text(self.rules, self.subspace, self.plane, row, column),
+            decode(self._code(row, column), self._table.metric),
             decode(expected, self._table.metric),
         )
 
     def statistics_agree(self) -> bool:
-        """Whether the counts in the file are those of its values, and add up to what combinatorics says."""
+        """Whether the counts in the file are those of its values, and add up to what combinatorics says.
+
+        A sample that reads chunks cannot count; of that, the sum and the examples remain.
+        """
         stored = self._table.statistics(self.plane)
-        counted = count_plane(self._index, self._codes, self._table.metric)
-        totals = int(counted.raw.sum()), int(counted.classes.sum())
+        totals = int(stored.raw.sum()), int(stored.classes.sum())
         return (
-            np.array_equal(stored.raw, counted.raw)
-            and np.array_equal(stored.classes, counted.classes)
-            and totals == closed_form_counts(self._rules.board, self.subspace)
-            and all(self._codes[index] == code for code, index in stored.examples.items())
+            totals == closed_form_counts(self.rules.board, self.subspace)
+            and all(self._code(*index) == code for code, index in stored.examples.items())
+            and self._codes.statistics_agree(self._index, stored)
         )
 
     def _hands(self) -> tuple[int, int]:
         """Stones in hand of (mover, opponent)."""
         if isinstance(self.subspace, MovingPair):
             return 0, 0
-        in_hand = hands(self._rules, self.subspace.ply)
+        in_hand = hands(self.rules, self.subspace.ply)
         return in_hand if self.subspace.ply % 2 == 0 else in_hand[::-1]
 
     def _is_possible(self, taken: int) -> bool:
         """Whether turns may take so many stones."""
         own, opponent = self.subspace.stones_to_move(self.plane)
-        if taken > min(opponent, self._rules.double_mill):
+        if taken > min(opponent, self.rules.double_mill):
             return False
         if isinstance(self.subspace, PlacingSubspace):
             return taken == 0 or own >= 2 * taken  # two mills in a point have five stones
-        return taken <= max(1, self._rules.board.max_mills_by_slide)  # a flying player has too few stones for two
+        return taken <= max(1, self.rules.board.max_mills_by_slide)  # a flying player has too few stones for two
 
-    def _target(self, taken: int) -> _Target | None:
+    def _target(self, taken: int) -> tuple[_Place, _Loaded | _Scattered] | None:
         """Where turns lead that take so many stones; None where the opponent has too few stones left."""
         own, opponent = self.subspace.stones_to_move(self.plane)
         own, opponent = own + (self.subspace.phase == "placing"), opponent - taken
         if opponent + self._hands()[1] < LOSING_STONES:
             return None
         subspace, plane, mover_is_row = self._place_after(own, opponent)
-        index = subspace.index(self._rules.board)
+        index = subspace.index(self.rules.board)
         is_same = (subspace, plane) == (self.subspace, self.plane)
-        codes = self._codes if is_same else self._database.table(subspace).load(plane, self._threads)
-        symmetries = symmetry_tables(self._rules.board)
-        return _Target(mover_is_row, index.points, index.classes.table, index.columns.ranks, symmetries, codes)
+        table = self._database.table(subspace)
+        if subspace != self.subspace:
+            self.successors[subspace.name] = table.checksum
+        codes = self._codes if is_same else self._codes_of(table, plane, self._threads)
+        symmetries = symmetry_tables(self.rules.board)
+        return _Place(mover_is_row, index.points, index.classes.table, index.columns.ranks, symmetries), codes
 
     def _place_after(self, own: int, opponent: int) -> tuple[Subspace, Plane, bool]:
         """Where positions after a turn are, and whether the player who has made it is the row side there."""
-        if isinstance(self.subspace, PlacingSubspace) and self.subspace.ply + 1 < 2 * self._rules.stones:
+        if isinstance(self.subspace, PlacingSubspace) and self.subspace.ply + 1 < 2 * self.rules.stones:
             white_moved = self.subspace.ply % 2 == 0
             white, black = (own, opponent) if white_moved else (opponent, own)
             placing = PlacingSubspace(self.subspace.ply + 1, white, black)

@@ -124,3 +124,25 @@ def test_bad_boards_are_refused(parts: dict[str, list], message: str) -> None:
 def test_point_numbers_outside_the_board_are_refused() -> None:
     with pytest.raises(ValueError, match="outside the board"):
         Board("mine", ("a1", "a2"), ((0, 2),), (), (2,))
+
+
+def plain_board(edges: list[tuple[int, int]], lines: list[tuple[int, int, int]]) -> Board:
+    return Board("24", tuple(f"a{p}" for p in range(24)), tuple(edges), tuple(lines), (24,))
+
+
+@pytest.mark.parametrize("lines", [[], [(3 * k, 3 * k + 1, 3 * k + 2) for k in range(8)]])
+def test_boards_of_interchangeable_points_are_refused_at_once(lines: list[tuple[int, int, int]]) -> None:
+    """24! maps must not be tried one by one."""
+    with pytest.raises(ValueError, match="more than the 256 symmetries"):
+        _ = plain_board([], lines).symmetries
+
+
+def test_the_search_for_symmetries_does_not_wait_for_whole_maps() -> None:
+    ring = [(p, (p + 1) % 24) for p in range(24)]
+    assert len(plain_board(ring, []).symmetries) == 48
+    assert len(plain_board([], [(p, (p + 1) % 24, (p + 3) % 24) for p in range(24)]).symmetries) == 24
+
+
+def test_point_numbers_are_whole_numbers() -> None:
+    with pytest.raises(ValueError, match="outside the board"):
+        plain_board([(0.0, 1.0)], [])  # type: ignore[list-item]

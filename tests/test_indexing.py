@@ -136,7 +136,7 @@ def test_symmetry_tables(board: Board) -> None:
 def test_too_many_symmetries_are_refused() -> None:
     star = Board("star", tuple("abcdefgh"), tuple((0, p) for p in range(1, 8)), (), (8,))
     assert len(star.symmetries) == 5040
-    with pytest.raises(ValueError, match="'star' has 5040 symmetries; the index takes at most 256"):
+    with pytest.raises(ValueError, match="'star' has more than the 256 symmetries"):
         symmetry_tables(star)
 
 

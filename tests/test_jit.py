@@ -146,3 +146,18 @@ solve_moving(get_rules("nine"), max_stones=8, threads=2)
 print("done")
 """
     assert run(job, MERELS_BOUNDSCHECK="1") == "done"
+
+
+@pytest.mark.parametrize("damage", ["truncated", "empty", "bit", "text"])
+def test_a_damaged_cache_is_compiled_anew(tmp_path: Path, damage: str) -> None:
+    """Machine code with a flipped bit would be run, and index files are pickles: neither is touched."""
+    assert run(RANK, NUMBA_CACHE_DIR=str(tmp_path)) == "(0, 0) 0"
+    files = [*tmp_path.rglob("*.nbi"), *tmp_path.rglob("*.nbc")]
+    assert len(files) >= 2
+    for path in files:
+        data = bytearray(path.read_bytes())
+        data[len(data) // 2] ^= 16
+        spoiled = {"truncated": data[:-20], "empty": b"", "bit": data, "text": b"cos\nsystem\n(S'false'\ntR." * 9}
+        path.write_bytes(spoiled[damage])
+    assert run(RANK, NUMBA_CACHE_DIR=str(tmp_path)) == "(0, 0) 0"
+    assert run(RANK, NUMBA_CACHE_DIR=str(tmp_path)) == "(0, 0) 1"  # and was replaced

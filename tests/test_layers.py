@@ -14,6 +14,7 @@ from solver.report import PASSED_FILE, subspace_reports
 from solver.rules import Rules, get_rules
 from solver.solving import SolveReport, solve
 from solver.subspaces import PlacingSubspace, Subspace, moving_pairs, placing_subspaces
+from solver.verify import verify
 from tests.small_boards import NINE_POINTS
 
 FOUR = Rules("four", NINE_POINTS, 4, flying=True)
@@ -82,6 +83,17 @@ def test_a_job_that_dies_goes_on_where_it_was(full: Path, tmp_path: Path, dies_a
     assert run(directory, KEEP).computed == tuple(ALL[dies_after:])
     assert counts(directory) == counts(full)
     assert not (directory / IN_PROGRESS).exists()
+
+
+def test_the_verifier_says_what_it_cannot_check(full: Path, tmp_path: Path) -> None:
+    run(tmp_path / "kept", KEEP)
+    report = verify(tmp_path / "kept", progress=False)
+    assert report.is_clean
+    assert report.left_out == [subspace.name for subspace in ALL if subspace.ply == KEEP - 1]
+    assert {plane.table for plane in report.planes} == {
+        subspace.name for subspace in (*moving_pairs(FOUR), *ALL) if subspace.ply is None or subspace.ply < KEEP - 1
+    }
+    assert verify(full, progress=False).left_out == []
 
 
 def test_a_finished_job_has_nothing_to_do(tmp_path: Path) -> None:

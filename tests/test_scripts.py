@@ -182,7 +182,9 @@ def test_query_as_json(run: Run, three: Path, text: str) -> None:
             "outcome": None,
             "moves": [{"move": str(move), "value": value._asdict()} for move, value in tablebase.moves(pos)],
             "line": [str(move) for move in tablebase.line(pos)],
+            "tables": answer["tables"],
         }
+    assert answer["tables"].startswith("not verified: ")
 
 
 @pytest.mark.parametrize(
@@ -273,7 +275,8 @@ def test_a_reader_that_has_seen_enough(six: Path) -> None:
 
 
 def test_verify(run: Run, three: Path, tmp_path: Path) -> None:
-    status, out, errors = run("verify.py", three, "--json", tmp_path / "report.json", "--threads", "1")
+    arguments = "--json", tmp_path / "report.json", "--threads", "1", "--no-record"
+    status, out, errors = run("verify.py", three, *arguments)
     assert (status, errors) == (0, "")
     assert "0 disagreements" in out
     assert json.loads((tmp_path / "report.json").read_text())
@@ -288,9 +291,45 @@ def test_verify_finds_a_false_value(run: Run, copy: Path) -> None:
 
 
 def test_verify_a_sample_of_some_pairs(run: Run, six: Path) -> None:
-    status, out, _ = run("verify.py", six, "--sample", "50", "--max-stones", "7", "--seed", "3")
+    status, out, _ = run("verify.py", six, "--sample", "50", "--max-stones", "7", "--seed", "3", "--no-record")
     assert status == 0
     assert "150 values of 3 planes" in out
+
+
+def test_what_has_been_verified_is_shown_until_a_table_changes(run: Run, copy: Path) -> None:
+    assert "not verified: moving_3-3 (never checked)" in run("stats.py", copy)[1]
+    status, out, _ = run("verify.py", copy)
+    assert status == 0
+    assert out.splitlines()[-1] == f"recorded in {copy / 'verify.json'}"
+    tables = len(list(copy.glob("*.h5")))
+    assert f"verified: {tables} of {tables} tables value by value" in run("stats.py", copy)[1]
+    assert "tables verified: 1 of 1 tables value by value" in run("query.py", copy, TEXT)[1]
+    alter_value(copy, MovingPair(3, 3), "row_to_move", 5, 7, 200)
+    assert (
+        "\nnot verified: moving_3-3 (moving_3-3 is another file than when it was checked)" in run("stats.py", copy)[1]
+    )
+    assert "tables not verified: moving_3-3 " in run("query.py", copy, TEXT)[1]
+    assert run("verify.py", copy)[0] == 1
+    assert "not verified: moving_3-3 (" in run("stats.py", copy)[1]
+
+
+def test_verify_compares_counts(run: Run, six: Path, tmp_path: Path) -> None:
+    counts = tmp_path / "counts.csv"
+    counts.write_text(run("stats.py", six, "--csv")[1])
+    arguments = six, "--sample", "5", "--max-stones", "6", "--no-record", "--counts", counts
+    for file in (counts, ROOT / "data" / "results" / "six.csv"):
+        status, out, _ = run("verify.py", *arguments[:-1], file)
+        assert (status, out.splitlines()[-1]) == (0, f"0 differences from the counts of {file}")
+    counts.write_text(counts.read_text().replace("six,3,3,70696", "six,3,3,70697"))
+    status, out, _ = run("verify.py", *arguments)
+    assert status == 1
+    assert "3-3: raw_wins 70696, expected 70697" in out.splitlines()
+    for text in ("rules,mover_stones\nsix,3\n", "nonsense", ""):
+        counts.write_text(text)
+        check_refused(run("verify.py", *arguments), "counts.csv")
+    counts.write_bytes(b"\xff\xfe")
+    check_refused(run("verify.py", *arguments), "counts.csv", "no text in UTF-8")
+    check_refused(run("verify.py", *arguments[:-1], tmp_path / "none"), "cannot be read")
 
 
 # What is wrong is said on one line
@@ -320,17 +359,20 @@ def check_refused(found: tuple[int, str, str], *words: str) -> None:
         ([""], "unknown preset ''"),
         (["six", "--set", "stones=9"], "stones=9"),
         (["six", "--set", "stones=2"], "3 to 8 stones"),
-        (["six", "--set", "stones=six"], "--set stones=six: expected a whole number"),
-        (["six", "--set", "stones="], "--set stones=: expected a whole number"),
+        (["six", "--set", "stones=six"], "--set stones='six': expected a whole number"),
+        (["six", "--set", "stones="], "--set stones='': expected a whole number"),
+        (["six", "--set", "stones=1\n2"], r"--set stones='1\n2': expected a whole number"),
+        (["six", "--set", "a\nb=2"], r"--set 'a\nb=2': expected SWITCH=VALUE"),
+        (["six", "--set", "flying=\n"], r"--set flying='\n': expected on or off"),
         (["six", "--set", "stones=³"], "expected a whole number"),
         (["six", "--set", "double_mill=3"], "double_mill=3"),
         (["six", "--set", "double_mill=0"], "double_mill=0"),
         (["six", "--set", "quiet_limit=-1"], "quiet_limit=-1"),
         (["six", "--set", "quiet_limit=99999999999"], "quiet_limit=99999999999"),
-        (["six", "--set", "flying=maybe"], "--set flying=maybe: expected on or off"),
-        (["six", "--set", "flying"], "--set flying: expected SWITCH=VALUE"),
-        (["six", "--set", "board=9"], "--set board=9: expected SWITCH=VALUE with one of stones, flying"),
-        (["six", "--set", "colour=red"], "--set colour=red"),
+        (["six", "--set", "flying=maybe"], "--set flying='maybe': expected on or off"),
+        (["six", "--set", "flying"], "--set 'flying': expected SWITCH=VALUE"),
+        (["six", "--set", "board=9"], "--set 'board=9': expected SWITCH=VALUE with one of stones, flying"),
+        (["six", "--set", "colour=red"], "--set 'colour=red'"),
         (["six", "--max-stones", "5"], "max_stones=5: the smallest pair"),
         (["six", "--max-stones", "8", "--phase", "placing"], "placing phase needs all"),
         (["six", "--max-stones", "0"], "expected a whole number of at least 1"),
@@ -435,7 +477,7 @@ def test_statistics_and_verification_refuse_what_is_damaged_or_missing(run: Run,
 
 
 def test_verification_refuses_a_report_that_cannot_be_written(run: Run, three: Path, tmp_path: Path) -> None:
-    found = run("verify.py", three, "--sample", "10", "--json", tmp_path / "none" / "report.json")
+    found = run("verify.py", three, "--sample", "10", "--no-record", "--json", tmp_path / "none" / "report.json")
     check_refused(found, "cannot be written")
 
 

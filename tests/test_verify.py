@@ -6,14 +6,15 @@ from functools import cache
 from pathlib import Path
 
 import h5py
+import numpy as np
 import pytest
 
-from solver.database import Database, table_path
+from solver.database import Database, Table, table_path
 from solver.errors import CorruptTableError, DatabaseError, MissingTableError
 from solver.rules import Rules, get_rules
 from solver.subspaces import COLUMN_TO_MOVE, ROW_TO_MOVE, MovingPair, PlacingSubspace, moving_pairs, placing_subspaces
 from solver.values import Value
-from solver.verify import EXAMPLES, VerifyReport, verify
+from solver.verify import EXAMPLES, VerifyReport, _indices, verify
 from tests.small_boards import NINE_POINTS, NINE_POINTS_DIAGONALS
 from tests.tables import (
     alter_value,
@@ -158,6 +159,32 @@ def test_a_sample_is_determined_by_its_seed(four: Path) -> None:
         return [example.position for example in quiet_verify(four, PAIR, sample=100, seed=seed).examples]
 
     assert found(1) == found(1) != found(2)
+
+
+def test_a_sample_reads_no_more_than_it_needs(four: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chunk by chunk it finds what it finds with whole planes in memory."""
+    for row in range(0, 20, 2):
+        alter_value(four, PAIR, ROW_TO_MOVE, row, 4, 200)
+    size = PAIR.index(FOUR.board).size
+    chosen = {"sample": size - 1, "seed": 3}  # with repetitions
+    few = quiet_verify(four, PAIR, **chosen)
+    monkeypatch.setattr(Table, "load", None)
+    assert quiet_verify(four, PAIR, **chosen).examples == few.examples != []
+    monkeypatch.undo()
+    monkeypatch.setattr("solver.verify._SCATTERED", 0)
+    monkeypatch.setattr(Table, "read_scattered", None)
+    many = quiet_verify(four, PAIR, **chosen)
+    assert (many.examples, many.disagreements) == (few.examples, few.disagreements)
+
+
+def test_a_sample_in_runs(four: Path) -> None:
+    rng = np.random.default_rng(0)
+    for run, places in ((1, 60), (7, 9), (60, 1), (100, 1)):
+        chosen = _indices(1000, 60, run, rng)
+        assert len(chosen) == 60
+        assert 0 <= chosen.min() <= chosen.max() < 1000
+        assert np.count_nonzero(np.diff(chosen) != 1) <= places + 60 // run
+    assert quiet_verify(four, PAIR, sample=20, run=5).is_clean
 
 
 def test_a_missing_successor_is_named(four: Path) -> None:
