@@ -198,7 +198,7 @@ def small_disk(path: Path, size: str) -> Iterator[Path]:
 def test_a_full_disk_keeps_what_is_finished(three: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(solving, "check_resources", lambda *_: None)  # which would have refused at once
     truth = values_of(three)
-    with small_disk(tmp_path / "disk", "100k") as disk:
+    with small_disk(tmp_path / "disk", "44k") as disk:
         with pytest.raises(DatabaseError, match=r"\.h5: cannot be written \(No space left on device\)"):
             solve(THREE, disk / "three", progress=False)
         done = values_of(disk / "three")
@@ -246,7 +246,7 @@ def places(path: Path) -> dict[str, range]:
     found = {
         "superblock": range(48),
         "object header": range(at := data.index(b"OHDR"), at + 120),
-        "heap of attributes": range(at := data.index(b"GCOL"), at + 3000),
+        "heap of attributes": range(at := data.index(b"GCOL"), at + 1500),
         "index of attributes": range(at := data.index(b"BTHD"), at + 38),
     }
     with h5py.File(path) as file:
@@ -278,7 +278,7 @@ def test_a_flipped_bit_in_each_kind_of_stored_thing(tmp_path: Path) -> None:
             path.write_bytes(spoiled)
             results.append(outcome(path, truth))
         assert set(results) <= {"refused", "right"}, kind
-        assert results.count("refused") >= 10, kind
+        assert results.count("refused") >= 5, kind
         if kind.startswith(("values", "checksums", "statistics", "rows", "symmetries")):
             assert set(results) == {"refused"}, kind
 
