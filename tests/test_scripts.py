@@ -368,7 +368,7 @@ def check_refused(found: tuple[int, str, str], *words: str) -> None:
         (["six", "--set", "double_mill=3"], "double_mill=3"),
         (["six", "--set", "double_mill=0"], "double_mill=0"),
         (["six", "--set", "quiet_limit=-1"], "quiet_limit=-1"),
-        (["six", "--set", "quiet_limit=99999999999"], "quiet_limit=99999999999"),
+        (["six", "--set", "quiet_limit=99999999999"], "quiet_limit='99999999999'"),
         (["six", "--set", "flying=maybe"], "--set flying='maybe': expected on or off"),
         (["six", "--set", "flying"], "--set 'flying': expected SWITCH=VALUE"),
         (["six", "--set", "board=9"], "--set 'board=9': expected SWITCH=VALUE with one of stones, flying"),
