@@ -65,9 +65,10 @@ def as_text(position: Position, answer: dict[str, Any]) -> str:
         lines.append(f"{mover} to move: {in_words(Value(**answer['value']))}")
     width = max((len(entry["move"]) for entry in answer["moves"]), default=0)
     lines += [f"  {entry['move']:{width}}  {in_words(Value(**entry['value']))}" for entry in answer["moves"]]
+    lines += ["", f"tables {answer['tables']}"]
     if "line" in answer:
         lines += ["", f"line ({len(answer['line'])} plies): {' '.join(answer['line'])}"]
-    return "\n".join([*lines, "", f"tables {answer['tables']}"])
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":

@@ -119,7 +119,7 @@ def run(main: Callable[[], int]) -> NoReturn:
         status = EXIT_ERROR
     except MemoryError:
         print(
-            "error: out of memory; close other programs, or use fewer threads; finished tables are kept",
+            "error: out of memory; close other programs; finished tables are kept",
             file=sys.stderr,
         )
         status = EXIT_ERROR

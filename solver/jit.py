@@ -17,6 +17,7 @@ import pickle
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -96,8 +97,14 @@ class _CheckedCacheFile(IndexDataCacheFile):
         try:
             return super().load(key)  # type: ignore[no-untyped-call]  # numba annotates nothing
         except Exception:  # damaged pickles raise anything
-            self.flush()
+            with suppress(OSError):  # or a folder that may not be written any more
+                self.flush()
             return None
+
+    def save(self, key: Any, data: Any) -> None:
+        """Keep ``data``, if the folder still takes it."""
+        with suppress(OSError):
+            super().save(key, data)  # type: ignore[no-untyped-call]
 
     def _load_index(self) -> Any:
         try:

@@ -133,13 +133,6 @@ def test_symmetry_tables(board: Board) -> None:
             assert tables.images[g, (p >> 3) * 256 + (1 << (p & 7))] == 1 << symmetry[p]
 
 
-def test_too_many_symmetries_are_refused() -> None:
-    star = Board("star", tuple("abcdefgh"), tuple((0, p) for p in range(1, 8)), (), (8,))
-    assert len(star.symmetries) == 5040
-    with pytest.raises(ValueError, match="'star' has more than the 256 symmetries"):
-        symmetry_tables(star)
-
-
 # Rank and unrank
 
 

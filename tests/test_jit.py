@@ -148,7 +148,9 @@ print("done")
     assert run(job, MERELS_BOUNDSCHECK="1") == "done"
 
 
-@pytest.mark.parametrize("damage", ["truncated", "empty", "bit", "text"])
+@pytest.mark.parametrize(
+    "damage", ["bit", *(pytest.param(d, marks=pytest.mark.slow) for d in ("truncated", "empty", "text"))]
+)
 def test_a_damaged_cache_is_compiled_anew(tmp_path: Path, damage: str) -> None:
     """Machine code with a flipped bit would be run, and index files are pickles: neither is touched."""
     assert run(RANK, NUMBA_CACHE_DIR=str(tmp_path)) == "(0, 0) 0"

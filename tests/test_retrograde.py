@@ -241,6 +241,7 @@ def test_codes_that_do_not_fit_one_byte_take_two(
         assert widths == {2} or highest < first_count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", [249, 250, 251, 252, 253, 254, 255])
 @pytest.mark.parametrize("rules", [get_rules("six"), get_rules("six", quiet_limit=200)], ids=lambda rules: rules.name)
 def test_captures_with_the_largest_codes_of_one_byte(rules: Rules, code: int) -> None:
