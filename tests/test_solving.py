@@ -154,6 +154,7 @@ def test_a_job_in_parts_gives_the_same_values(six: Path, tmp_path: Path) -> None
     assert values(tmp_path) == values(six)
 
 
+@pytest.mark.slow
 def test_planes_come_back_from_their_files(six: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With no room to keep planes in memory each is read again, as after a break."""
     monkeypatch.setattr(solving, "KEPT_BYTES", {"moving": 0, "placing": 0})
@@ -171,6 +172,7 @@ def test_the_verifier_agrees(name: str, request: pytest.FixtureRequest) -> None:
 # Breaks
 
 
+@pytest.mark.slow
 def test_an_interrupted_job_goes_on(six: Path, tmp_path: Path) -> None:
     """Ctrl-C, or an error of one's own, between two tables."""
     rules = get_rules("six")
