@@ -176,7 +176,9 @@ def test_one_value_altered_in_each_file_in_turn(job: str, solved: Callable[[Rule
         plane = rng.choice(subspace.planes)
         rows, columns = subspace.index(rules.board).shape
         row, column = rng.randrange(rows), rng.randrange(columns)
-        code = Table(path).read(plane, row, column)
+        table = Table(path)
+        code = table.read(plane, row, column)
+        table.close()
         wrong = rng.choice([other for other in range(3) if other != code])
         alter_value(directory, subspace, plane, row, column, wrong)
         report = verify(directory, [subspace], progress=False)
