@@ -4,6 +4,8 @@ A turn is judged by the value before it and the value after it, both from the si
 turns keep the value and the distance. Values ignore the turns before, but where a turn ends the game by repetition or
 by the quiet limit, its value is the draw that it makes. Where a position is in no table that is at hand its value is
 *unknown* and the turns beside it are not judged. Nothing is guessed.
+
+Two analyses of more than one game are reached from here as well: :func:`first_mistakes` and the module :mod:`study`.
 """
 
 from __future__ import annotations
@@ -12,10 +14,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from solver import study as study
 from solver import values
 from solver.errors import MissingTableError, RulesMismatchError
 from solver.lookup import Tablebase, value_for_mover
 from solver.notation import Side
+from solver.opening import FirstMistakes as FirstMistakes
+from solver.opening import first_mistakes as first_mistakes
 from solver.position import Move, Position
 from solver.records import Game
 from solver.rules import Rules, metric_of

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from solver.analysis import first_mistakes
 from solver.errors import RulesError
 from solver.lookup import Tablebase, open_tablebase
-from solver.opening import first_mistakes, opening_book
+from solver.opening import opening_book
 from solver.position import Position
 from solver.rules import Rules, get_rules
 from tests.small_boards import NINE_POINTS
