@@ -14,6 +14,8 @@ from solver.solving import solve
 settings.register_profile("compiled", deadline=None)
 settings.load_profile("compiled")
 
+collect_ignore = ["fuzz/parsers.py"]  # a program of its own, which needs atheris
+
 
 @pytest.fixture(scope="session")
 def golden() -> Path:
