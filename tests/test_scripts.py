@@ -44,9 +44,10 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 
 
 def start(name: str, *arguments: str | Path) -> subprocess.Popen[str]:
-    """Starts a script in a process of its own."""
+    """Starts a script in a process of its own, which heeds Ctrl-C even where a shell started the tests in background."""
     return subprocess.Popen(
         [sys.executable, SCRIPTS / name, *arguments],
+        preexec_fn=None if os.name == "nt" else lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
