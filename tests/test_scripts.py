@@ -44,7 +44,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 
 
 def start(name: str, *arguments: str | Path) -> subprocess.Popen[str]:
-    """Starts a script in a process of its own, which heeds Ctrl-C even where a shell started the tests in background."""
+    """Starts a script in a process of its own, which heeds Ctrl-C even where the tests were started in background."""
     return subprocess.Popen(
         [sys.executable, SCRIPTS / name, *arguments],
         preexec_fn=None if os.name == "nt" else lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
