@@ -147,34 +147,51 @@ def lines_of(function: Callable[[], object]) -> int:
     return lines
 
 
-@POSIX
-@pytest.mark.slow
-def test_a_job_killed_at_50_random_moments(three: Path, tmp_path: Path) -> None:
-    """About three minutes. Each run goes on where the last one was killed, or begins anew when all was done."""
-    rng, truth = random.Random(7), values_of(three)
-    command = [sys.executable, str(ROOT / "scripts" / "solve.py"), "six", "--set", "stones=3", "--quiet", "--dir"]
-    kills = finished = 0
-    while kills < 50:
-        directory = tmp_path / f"job{finished}"
-        with subprocess.Popen([*command, directory], env=os.environ | {"PYTHONPATH": str(ROOT)}) as job:
-            while not directory.exists() and job.poll() is None:
+def kill_at_random_moments(truth: dict[str, bytes], folder: Path, job: str, kills: int, longest: float) -> None:
+    """Kill a job after at most ``longest`` seconds, ``kills`` times in all; what is finished is true each time.
+
+    Each run goes on where the last one was killed, or begins anew when all was done.
+    """
+    rng = random.Random(7)
+    command = [sys.executable, str(ROOT / "scripts" / "solve.py"), *job.split(), "--quiet", "--dir"]
+    directory, finished = folder / "job0", 0
+    while kills:
+        with subprocess.Popen([*command, directory], env=os.environ | {"PYTHONPATH": str(ROOT)}) as process:
+            while not directory.exists() and process.poll() is None:
                 time.sleep(0.001)
             try:
-                job.wait(rng.uniform(0, 0.4))
+                process.wait(rng.uniform(0, longest))
             except subprocess.TimeoutExpired:
-                job.kill()
-        if job.returncode == 0:
-            finished += 1
+                process.kill()
+        if process.returncode == 0:
             assert values_of(directory) == truth
+            finished += 1
+            directory = folder / f"job{finished}"
         else:
-            assert job.returncode == -signal.SIGKILL
-            kills += 1
+            assert process.returncode == -signal.SIGKILL
+            kills -= 1
             if (directory / "rules.json").exists():
                 done = values_of(directory)
                 assert {name: truth[name] for name in done} == done
-    solve(THREE, directory, progress=False)
+    subprocess.run([*command, directory], env=os.environ | {"PYTHONPATH": str(ROOT)}, check=True)
     assert values_of(directory) == truth
     assert not list(directory.glob(".*tmp*"))
+
+
+@POSIX
+@pytest.mark.slow
+def test_a_job_killed_at_50_random_moments(three: Path, tmp_path: Path) -> None:
+    """About three minutes."""
+    kill_at_random_moments(values_of(three), tmp_path, "six --set stones=3", kills=50, longest=0.4)
+
+
+@POSIX
+@pytest.mark.slow
+def test_nine_killed_at_ten_random_moments(tmp_path: Path) -> None:
+    """About two minutes: the pairs of nine men's morris with at most nine stones."""
+    solve(get_rules("nine"), tmp_path / "whole", max_stones=9, progress=False)
+    job = "nine --phase moving --max-stones 9"
+    kill_at_random_moments(values_of(tmp_path / "whole"), tmp_path, job, kills=10, longest=6)
 
 
 # Disks
