@@ -1,5 +1,7 @@
 """Fixtures and settings for all tests."""
 
+import runpy
+import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -9,6 +11,11 @@ from hypothesis import settings
 
 from solver.rules import Rules, get_rules
 from solver.solving import solve
+
+SCRIPTS = Path(__file__).parent.parent / "scripts"
+
+Run = Callable[..., tuple[int, str, str]]
+"""(name, arguments) -> (exit status, output, errors)."""
 
 # The first example of a test may have to wait for the compiler.
 settings.register_profile("compiled", deadline=None)
@@ -58,3 +65,17 @@ def six_limited(solved: Callable[[Rules], Path]) -> Path:
 def five(solved: Callable[[Rules], Path]) -> Path:
     """The solved directory of ``five``."""
     return solved(get_rules("five"))
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Runs a script in this process; gives (exit status, output, errors)."""
+
+    def run_script(name: str, *arguments: str | Path) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", [name, *map(str, arguments)])
+        with pytest.raises(SystemExit) as left:
+            runpy.run_path(str(SCRIPTS / name), run_name="__main__")
+        out, errors = capsys.readouterr()
+        return (left.value.code or 0), out, errors  # type: ignore[return-value]
+
+    return run_script

@@ -18,7 +18,7 @@ from solver.position import Position
 from solver.records import Game, write_game
 from solver.rules import Rules, get_rules
 from solver.values import Value
-from tests.test_scripts import Run, run  # noqa: F401
+from tests.conftest import Run
 
 SIX = get_rules("six")
 SVG = "{http://www.w3.org/2000/svg}"
@@ -276,7 +276,7 @@ def _heights_agree_with_distances(strip: ElementTree.Element, analysis: Analysis
     )
 
 
-def test_script(six: Path, tmp_path: Path, run: Run) -> None:  # noqa: F811
+def test_script(six: Path, tmp_path: Path, run: Run) -> None:
     game = random_game(SIX, 2)
     record = tmp_path / "game.txt"
     record.write_text(write_game(game, "playok"))
@@ -293,7 +293,7 @@ def test_script(six: Path, tmp_path: Path, run: Run) -> None:  # noqa: F811
     assert (status, json.loads(out)) == (0, data)
 
 
-def test_script_errors_are_one_line(six: Path, tmp_path: Path, run: Run) -> None:  # noqa: F811
+def test_script_errors_are_one_line(six: Path, tmp_path: Path, run: Run) -> None:
     record = tmp_path / "game.txt"
     record.write_text("1. c4 c4")
     for arguments, message in (

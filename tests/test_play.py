@@ -14,7 +14,7 @@ from solver.opponent import count_wrong_replies, decide
 from solver.position import Position
 from solver.rules import get_rules
 from solver.terminal import Session
-from tests.test_scripts import Run, run  # noqa: F401
+from tests.conftest import Run
 
 ROOT = Path(__file__).parent.parent
 SIX, FIVE = get_rules("six"), get_rules("five")
@@ -154,7 +154,7 @@ def test_a_whole_game_against_the_opponent(six: Path) -> None:
 def test_without_tables_any_legal_turn_is_made_and_said_to_be_that(
     six: Path,
     tmp_path: Path,
-    run: Run,  # noqa: F811
+    run: Run,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for path in set(six.glob("moving*")) - {six / "moving_3-3.h5"}:
@@ -167,7 +167,7 @@ def test_without_tables_any_legal_turn_is_made_and_said_to_be_that(
     assert "no table at hand knows this position" in out
 
 
-def test_errors_are_one_line(six: Path, tmp_path: Path, run: Run) -> None:  # noqa: F811
+def test_errors_are_one_line(six: Path, tmp_path: Path, run: Run) -> None:
     for preset, directory, message in (
         ("nine", six, "tables of the rules 'six', expected those of 'nine'"),
         ("chess", six, "unknown preset 'chess'"),

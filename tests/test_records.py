@@ -11,8 +11,8 @@ from solver.playok import from_playok, points_in_rows, to_playok
 from solver.position import Position
 from solver.records import NOTATIONS, Game, Notation, move_text, read_game, read_games, write_game
 from solver.rules import Rules, get_rules
+from tests.conftest import Run
 from tests.small_boards import NINE_POINTS
-from tests.test_scripts import Run, run  # noqa: F401
 
 GAMES = json.loads((Path(__file__).parent / "data" / "games.json").read_text())
 NINE = get_rules("nine")
@@ -247,7 +247,7 @@ def test_what_cannot_be_written_is_refused() -> None:
         read_game("1. d6", notation="morse")  # type: ignore[arg-type]
 
 
-def test_convert_script(tmp_path: Path, run: Run) -> None:  # noqa: F811
+def test_convert_script(tmp_path: Path, run: Run) -> None:
     game, data = golden_game("record-1")
     record = tmp_path / "game.txt"
     record.write_text(write_game(game))

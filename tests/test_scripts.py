@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import os
-import runpy
 import shutil
 import signal
 import subprocess
@@ -20,27 +19,11 @@ from solver.lookup import open_tablebase
 from solver.position import Position
 from solver.rules import PRESETS, Rules, get_rules
 from solver.subspaces import MovingPair, placing_subspaces
+from tests.conftest import SCRIPTS, Run
 from tests.tables import alter_value
 
-ROOT = Path(__file__).parent.parent
-SCRIPTS = ROOT / "scripts"
+ROOT = SCRIPTS.parent
 THREE = get_rules("six", stones=3)
-
-Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Runs a script in this process; gives (exit status, output, errors)."""
-
-    def run_script(name: str, *arguments: str | Path) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", [name, *map(str, arguments)])
-        with pytest.raises(SystemExit) as left:
-            runpy.run_path(str(SCRIPTS / name), run_name="__main__")
-        out, errors = capsys.readouterr()
-        return (left.value.code or 0), out, errors  # type: ignore[return-value]
-
-    return run_script
 
 
 def start(name: str, *arguments: str | Path) -> subprocess.Popen[str]:

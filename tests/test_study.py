@@ -15,8 +15,8 @@ from solver.position import Position
 from solver.rules import Rules, get_rules
 from solver.study import STUDIES, longest_wins, mutual_zugzwangs, only_moves
 from solver.subspaces import MovingPair, PlacingSubspace, Subspace, hands
+from tests.conftest import Run
 from tests.small_boards import NINE_POINTS_DIAGONALS
-from tests.test_scripts import Run, run  # noqa: F401
 
 SIX = get_rules("six")
 THREE = Rules("three on nine points", NINE_POINTS_DIAGONALS, 3)
@@ -139,7 +139,7 @@ def test_what_cannot_be_searched_is_refused(six: Path, six_limited: Path) -> Non
         longest_wins(tablebase, placing)
 
 
-def test_script(six: Path, tmp_path: Path, run: Run) -> None:  # noqa: F811
+def test_script(six: Path, tmp_path: Path, run: Run) -> None:
     status, out, _ = run("study.py", six, "moving_4-4", "--limit", "2", "--json", tmp_path / "s.json")
     data = json.loads((tmp_path / "s.json").read_text())
     assert status == 0

@@ -9,21 +9,29 @@ It runs until the time is over, and stops at an input that raises an error which
 much memory; it leaves that input in a file, which is tried again by giving its name as an argument.
 """
 
+import os
 import sys
 import tempfile
 from pathlib import Path
 
 import atheris
 
-with atheris.instrument_imports(include=["solver.notation", "solver.directory", "solver.subspaces", "solver.cli"]):
+os.environ["NUMBA_DISABLE_JIT"] = "1"  # atheris adds calls to the functions it watches, which numba cannot compile
+
+INSTRUMENTED = ("notation", "directory", "subspaces", "cli", "records", "recordtext", "playok", "sanmill")
+
+with atheris.instrument_imports(include=[f"solver.{name}" for name in INSTRUMENTED]):
     from solver import cli
     from solver.directory import rules_from_json, rules_to_json
     from solver.errors import SolverError
     from solver.notation import format_position, format_turn, parse_position, parse_turn
+    from solver.position import Position
+    from solver.records import read_games
     from solver.rules import PRESETS
+    from solver.sanmill import format_fen, parse_fen
     from solver.subspaces import parse_name
 
-RULES = PRESETS["six"]
+RULES, NINE = PRESETS["six"], PRESETS["nine"]
 
 
 def read_position(text: str) -> None:
@@ -52,7 +60,16 @@ def read_settings(text: str) -> None:
     cli.parse_rules("six", text.split(" "))
 
 
-PARSERS = (read_position, read_turn, read_name, read_manifest, read_settings)
+def read_records(text: str) -> None:
+    read_games(text)
+
+
+def read_sanmill(text: str) -> None:
+    position = parse_fen(NINE, text)
+    assert Position.from_fen(NINE, position.fen()) == position
+
+
+PARSERS = (read_position, read_turn, read_name, read_manifest, read_settings, read_records, read_sanmill)
 
 
 SEEDS = (
@@ -64,6 +81,10 @@ SEEDS = (
     "moving_6-5",
     rules_to_json(RULES),
     "stones=4 flying=on quiet_limit=40",
+    '[White "a"]\n\n1. d6 f4 2. d2 {so} b4 3. a4 1/2-1/2',
+    "1. 10-1x23 3x9x23 *",
+    '[Rules "six"]\n1. c5 a5',
+    format_fen(Position(NINE)),
 )
 
 
