@@ -37,6 +37,17 @@ FLAGS = (
     "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync --disable-dev-shm-usage --window-size=1400,1100"
 )
+# JupyterLab makes a notebook the current one when it gets the focus, which a browser without a window may not give.
+IS_READY = """
+    const lab = window.jupyterapp;
+    if (!document.querySelector('.jp-Notebook .jp-CodeCell') || !lab?.commands.hasCommand('notebook:run-all-cells'))
+        return false;
+    const notebook = [...lab.shell.widgets('main')].find(widget => widget.sessionContext);
+    if (notebook?.sessionContext.session?.kernel?.status !== 'idle')
+        return false;
+    lab.shell.activateById(notebook.id);
+    return true;
+"""
 PATIENCE = 180  # seconds; a busy machine takes its time to start JupyterLab
 
 
@@ -175,12 +186,7 @@ def show(lab: tuple[str, Path], driver: Any, request: pytest.FixtureRequest) -> 
         while not answers():
             assert time.monotonic() < end, "JupyterLab does not start"
             time.sleep(0.3)
-        is_ready = (
-            "return !!document.querySelector('.jp-Notebook .jp-CodeCell') && !!window.jupyterapp"
-            " && window.jupyterapp.commands.hasCommand('notebook:run-all-cells')"
-            " && window.jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle'"
-        )
-        while not driver.execute_script(is_ready):
+        while not driver.execute_script(IS_READY):
             assert time.monotonic() < end, "the notebook does not open"
             time.sleep(0.2)
         driver.execute_script("window.jupyterapp.commands.execute('notebook:run-all-cells')")
