@@ -2,23 +2,26 @@
 """Measure look-ups: single probes, cold and warm, and many at once.
 
 Cold: the chunk that holds the value is read from its file, unpacked and checked. Warm: it is in the cache of the open
-tablebase. Many: positions of one table that is in memory.
+tablebase. Many: positions of one table that is in memory. With --after: positions of the placing phase, for which
+look-ups search forward where their layer was not kept.
 """
 
 from __future__ import annotations
 
+import random
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from solver import Position, Rules, Tablebase, cli, open_tablebase
+from solver import Position, Rules, RulesError, Tablebase, cli, open_tablebase
 from solver.subspaces import MovingPair
 
 EXAMPLES = """\
   bench_probe.py data/nine
   bench_probe.py data/six --probes 1000
+  bench_probe.py data/nine --after 15 --probes 50
 """
 
 
@@ -27,17 +30,21 @@ def main() -> int:
     parser.add_argument("dir", metavar="DIR", help="directory of the database")
     parser.add_argument("--probes", type=cli.positive, default=300, metavar="N", help="single probes (default: 300)")
     parser.add_argument("--many", type=cli.positive, default=2_000_000, metavar="N", help="(default: 2,000,000)")
+    parser.add_argument("--after", type=cli.positive, metavar="PLY", help="positions after PLY random placements")
     arguments = parser.parse_args()
     with open_tablebase(arguments.dir) as tablebase:
+        if arguments.after:
+            positions = random_placings(tablebase.rules, arguments.after, arguments.probes)
+            tablebase.moves(positions.pop())  # compiles
+            print_seconds("value", seconds_of(tablebase.probe, positions))
+            print_seconds("all turns", seconds_of(tablebase.moves, positions))
+            return cli.EXIT_OK
         pairs = [s for s in tablebase.database.subspaces() if isinstance(s, MovingPair)]
         positions = random_positions(tablebase.rules, pairs, arguments.probes)
         for first_of_pair in random_positions(tablebase.rules, pairs, len(pairs)):
             tablebase.probe(first_of_pair)  # opens the files and compiles
-        cold = probe_seconds(tablebase, positions)
-        warm = probe_seconds(tablebase, positions)
-        for name, seconds in (("cold", cold), ("warm", warm)):
-            median, worst = statistics.median(seconds) * 1e6, max(seconds) * 1e6
-            print(f"{name}: median {median:,.0f} us, slowest {worst:,.0f} us, {len(seconds)} random positions")
+        print_seconds("cold", seconds_of(tablebase.probe, positions))
+        print_seconds("warm", seconds_of(tablebase.probe, positions))
         print(f"many: {many_per_second(tablebase, pairs[0], arguments.many) / 1e6:.1f} million positions a second")
     return cli.EXIT_OK
 
@@ -54,14 +61,37 @@ def random_positions(rules: Rules, pairs: Sequence[MovingPair], n: int) -> list[
     return found
 
 
-def probe_seconds(tablebase: Tablebase, positions: Sequence[Position]) -> list[float]:
-    """Seconds of each single probe."""
+def random_placings(rules: Rules, ply: int, n: int) -> list[Position]:
+    """One position more than ``n`` after so many random placements, from games that go on.
+
+    :raises RulesError: for a ply after the placing phase
+    """
+    if ply >= 2 * rules.stones:
+        raise RulesError(f"--after {ply}: expected fewer than {2 * rules.stones} placements")
+    rng = random.Random(1)
+    found: list[Position] = []
+    while len(found) <= n:
+        position = Position(rules)
+        while len(position.move_stack) < ply and not position.is_over():
+            position.push(rng.choice(position.legal_moves))
+        if not position.is_over():
+            found.append(position)
+    return found
+
+
+def seconds_of(look_up: Callable[[Position], object], positions: Sequence[Position]) -> list[float]:
+    """Seconds of each single look-up."""
     seconds = []
     for position in positions:
         started = time.perf_counter()
-        tablebase.probe(position)
+        look_up(position)
         seconds.append(time.perf_counter() - started)
     return seconds
+
+
+def print_seconds(name: str, seconds: list[float]) -> None:
+    median, worst = statistics.median(seconds) * 1e6, max(seconds) * 1e6
+    print(f"{name}: median {median:,.0f} us, slowest {worst:,.0f} us, {len(seconds)} random positions", flush=True)
 
 
 def many_per_second(tablebase: Tablebase, pair: MovingPair, n: int) -> float:

@@ -27,7 +27,7 @@ IN_PROGRESS = "in-progress"
 
 DEFAULT_KEPT_INDICES = 4_000_000_000
 """By default the first layers that have at most so many indices together are kept, about 1.6 GB. Of nine men these are
-the plies 0 to 14, of six men all. What lies between is searched forward within a second (README)."""
+the plies 0 to 14, of six men all. What lies between is searched forward in a second or two (README)."""
 
 
 def kept_plies(rules: Rules, keep: Keep) -> int:

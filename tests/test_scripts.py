@@ -123,6 +123,18 @@ def test_control_c_keeps_what_is_finished(tmp_path: Path) -> None:
     assert not list(tmp_path.glob(".*tmp*"))
 
 
+# bench_probe.py
+
+
+def test_measured_look_ups(run: Run, three: Path) -> None:
+    status, out, errors = run("bench_probe.py", three, "--after", 4, "--probes", 3)
+    assert (status, errors) == (0, "")
+    assert [line.split(":")[0] for line in out.splitlines()] == ["value", "all turns"]
+    assert all(line.endswith("us, 3 random positions") for line in out.splitlines())
+    status, _, errors = run("bench_probe.py", three, "--after", 6)
+    assert (status, errors) == (2, "error: --after 6: expected fewer than 6 placements\n")
+
+
 # query.py
 
 
