@@ -6,11 +6,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from solver import cli, open_tablebase, read_game
-from solver.analysis import analyse
-from solver.analysis_svg import to_svg
-from solver.records import NOTATIONS
-from solver.recordtext import split_records
+from solver import open_tablebase, read_game
+from solver.commands import command_line
+from solver.lookup.analysis import analyse
+from solver.pictures.analysis_strip import to_svg
+from solver.records.games import NOTATIONS
+from solver.records.markup import split_records
 
 EXAMPLES = """\
   analyse.py game.txt --dir data/six                  a line a turn
@@ -25,14 +26,14 @@ no table of the directory are said to be unknown.
 
 
 def main() -> int:
-    parser = cli.parser(__doc__ or "", EXAMPLES)
+    parser = command_line.parser(__doc__ or "", EXAMPLES)
     parser.add_argument("game", metavar="GAME", help="file of the record, or -")
     parser.add_argument("--dir", metavar="DIR", required=True, help="directory of the database")
     parser.add_argument("--notation", choices=NOTATIONS, help="how turns are written, if not to be found out")
     parser.add_argument("--json", metavar="FILE", help="write JSON to FILE; - for standard output instead of the text")
     parser.add_argument("--svg", metavar="FILE", help="write a strip of bars to FILE")
     arguments = parser.parse_args()
-    text = cli.read_text(arguments.game)
+    text = command_line.read_text(arguments.game)
     names_rules = any("Rules" in record.tags for record in split_records(text))
     with open_tablebase(arguments.dir) as tablebase:
         game = read_game(text, None if names_rules else tablebase.rules, arguments.notation)
@@ -43,13 +44,13 @@ def main() -> int:
         write(arguments.json, data + "\n")
     if arguments.svg is not None:
         write(arguments.svg, to_svg(analysis))
-    return cli.EXIT_OK
+    return command_line.EXIT_OK
 
 
 def write(path: str, text: str) -> None:
-    with cli.writing(path):
+    with command_line.writing(path):
         Path(path).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
-    cli.run(main)
+    command_line.run(main)

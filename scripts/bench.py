@@ -18,15 +18,16 @@ import tempfile
 import time
 from pathlib import Path
 
-from solver import cli
-from solver.directory import create_directory
+from solver.commands import command_line
+from solver.compiled.workers import Workers
 from solver.errors import SolverError
-from solver.retrograde import prepare_pair, propagate_pair, solve_pair
-from solver.rules import Rules, get_rules, metric_of
-from solver.statistics import count_plane
-from solver.subspaces import COLUMN_TO_MOVE, ROW_TO_MOVE, MovingPair, Plane, moving_pairs
-from solver.tablefile import Codes, write_table
-from solver.workers import Workers
+from solver.game.rules import Rules, get_rules
+from solver.indexing.subspaces import COLUMN_TO_MOVE, ROW_TO_MOVE, MovingPair, Plane, moving_pairs
+from solver.indexing.values import metric_of
+from solver.solving.moving import prepare_pair, propagate_pair, solve_pair
+from solver.tables.directory import create_directory
+from solver.tables.plane_counts import count_plane
+from solver.tables.table_file import Codes, write_table
 
 STAGES = ("prepare", "propagate", "count", "write")
 
@@ -39,23 +40,25 @@ EXAMPLES = """\
 
 
 def main() -> int:
-    parser = cli.parser(__doc__ or "", EXAMPLES)
-    cli.add_rules_arguments(parser)
-    parser.add_argument("--max-stones", type=cli.positive, metavar="N", default=9, help="(default: 9)")
-    parser.add_argument("--threads", type=cli.positive, metavar="N", default=1, help="(default: 1)")
+    parser = command_line.parser(__doc__ or "", EXAMPLES)
+    command_line.add_rules_arguments(parser)
+    parser.add_argument("--max-stones", type=command_line.positive, metavar="N", default=9, help="(default: 9)")
+    parser.add_argument("--threads", type=command_line.positive, metavar="N", default=1, help="(default: 1)")
     parser.add_argument("--against", metavar="CMD", help="another program that solves the same pairs")
     parser.add_argument("--scaling", action="store_true", help="compare --threads with one thread, in turn")
-    parser.add_argument("--runs", type=cli.positive, metavar="N", default=3, help="runs of each when comparing")
+    parser.add_argument(
+        "--runs", type=command_line.positive, metavar="N", default=3, help="runs of each when comparing"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object with the totals, nothing else")
     arguments = parser.parse_args()
-    rules = cli.parse_rules(arguments.preset, arguments.set)
+    rules = command_line.parse_rules(arguments.preset, arguments.set)
     if arguments.against:
         compare(arguments.against, arguments.runs, sys.argv[1:])
     elif arguments.scaling:
         measure_scaling(arguments.threads, arguments.runs, sys.argv[1:])
     else:
         measure(rules, arguments.max_stones, arguments.threads, arguments.json)
-    return cli.EXIT_OK
+    return command_line.EXIT_OK
 
 
 def measure(rules: Rules, max_stones: int, threads: int, as_json: bool) -> None:
@@ -199,4 +202,4 @@ def cpu_seconds_of(command: list[str]) -> float:
 
 
 if __name__ == "__main__":
-    cli.run(main)
+    command_line.run(main)

@@ -8,10 +8,10 @@ import zlib
 
 import numpy as np
 
-from solver import cli
-from solver.database import Database
-from solver.subspaces import Subspace, parse_name
-from solver.tablefile import Codes
+from solver.commands import command_line
+from solver.indexing.subspaces import Subspace, parse_name
+from solver.tables.database import Database
+from solver.tables.table_file import Codes
 
 EXAMPLES = """\
   bench_compression.py data/nine moving_7-4 moving_8-6
@@ -23,7 +23,7 @@ SAMPLE_BYTES = 16 << 20  # of each plane
 
 
 def main() -> int:
-    parser = cli.parser(__doc__ or "", EXAMPLES)
+    parser = command_line.parser(__doc__ or "", EXAMPLES)
     parser.add_argument("dir", metavar="DIR", help="directory of the database")
     parser.add_argument("table", metavar="TABLE", nargs="+", help="names of tables, such as moving_7-4")
     arguments = parser.parse_args()
@@ -34,7 +34,7 @@ def main() -> int:
         for level in LEVELS:
             bits, speed, unpack = measure(samples, chunk, level)
             print(f"| {chunk >> 10} K | {level} | {bits:.2f} | {speed:.0f} | {unpack * 1e3:.2f} |", flush=True)
-    return cli.EXIT_OK
+    return command_line.EXIT_OK
 
 
 def plane_samples(database: Database, subspace: Subspace) -> list[Codes]:
@@ -60,4 +60,4 @@ def measure(samples: list[Codes], chunk: int, level: int) -> tuple[float, float,
 
 
 if __name__ == "__main__":
-    cli.run(main)
+    command_line.run(main)

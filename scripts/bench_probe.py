@@ -15,8 +15,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from solver import Position, Rules, RulesError, Tablebase, cli, open_tablebase
-from solver.subspaces import MovingPair
+from solver import Position, Rules, RulesError, Tablebase, open_tablebase
+from solver.commands import command_line
+from solver.indexing.subspaces import MovingPair
 
 EXAMPLES = """\
   bench_probe.py data/nine
@@ -26,11 +27,17 @@ EXAMPLES = """\
 
 
 def main() -> int:
-    parser = cli.parser(__doc__ or "", EXAMPLES)
+    parser = command_line.parser(__doc__ or "", EXAMPLES)
     parser.add_argument("dir", metavar="DIR", help="directory of the database")
-    parser.add_argument("--probes", type=cli.positive, default=300, metavar="N", help="single probes (default: 300)")
-    parser.add_argument("--many", type=cli.positive, default=2_000_000, metavar="N", help="(default: 2,000,000)")
-    parser.add_argument("--after", type=cli.positive, metavar="PLY", help="positions after PLY random placements")
+    parser.add_argument(
+        "--probes", type=command_line.positive, default=300, metavar="N", help="single probes (default: 300)"
+    )
+    parser.add_argument(
+        "--many", type=command_line.positive, default=2_000_000, metavar="N", help="(default: 2,000,000)"
+    )
+    parser.add_argument(
+        "--after", type=command_line.positive, metavar="PLY", help="positions after PLY random placements"
+    )
     arguments = parser.parse_args()
     with open_tablebase(arguments.dir) as tablebase:
         if arguments.after:
@@ -38,7 +45,7 @@ def main() -> int:
             tablebase.moves(positions.pop())  # compiles
             print_seconds("value", seconds_of(tablebase.probe, positions))
             print_seconds("all turns", seconds_of(tablebase.moves, positions))
-            return cli.EXIT_OK
+            return command_line.EXIT_OK
         pairs = [s for s in tablebase.database.subspaces() if isinstance(s, MovingPair)]
         positions = random_positions(tablebase.rules, pairs, arguments.probes)
         for first_of_pair in random_positions(tablebase.rules, pairs, len(pairs)):
@@ -46,7 +53,7 @@ def main() -> int:
         print_seconds("cold", seconds_of(tablebase.probe, positions))
         print_seconds("warm", seconds_of(tablebase.probe, positions))
         print(f"many: {many_per_second(tablebase, pairs[0], arguments.many) / 1e6:.1f} million positions a second")
-    return cli.EXIT_OK
+    return command_line.EXIT_OK
 
 
 def random_positions(rules: Rules, pairs: Sequence[MovingPair], n: int) -> list[Position]:
@@ -106,4 +113,4 @@ def many_per_second(tablebase: Tablebase, pair: MovingPair, n: int) -> float:
 
 
 if __name__ == "__main__":
-    cli.run(main)
+    command_line.run(main)

@@ -13,11 +13,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from solver import cli, open_tablebase
-from solver.boards import Board
-from solver.diagram import text_board
-from solver.opening import FirstMistakes, OpeningPosition, first_mistakes, opening_book
-from solver.values import RESULT_WORDS, in_words
+from solver import open_tablebase
+from solver.commands import command_line
+from solver.game.boards import Board
+from solver.game.diagram import text_board
+from solver.indexing.values import RESULT_WORDS, in_words
+from solver.lookup.opening import FirstMistakes, OpeningPosition, first_mistakes, opening_book
 
 EXAMPLES = """\
   book.py data/six --plies 4
@@ -28,9 +29,9 @@ COLUMNS = ("ply", "position", "result", "depth", "moves", "board")
 
 
 def main() -> int:
-    parser = cli.parser(__doc__ or "", EXAMPLES)
+    parser = command_line.parser(__doc__ or "", EXAMPLES)
     parser.add_argument("dir", metavar="DIR", help="directory of the database")
-    parser.add_argument("--plies", type=cli.positive, metavar="N", default=3, help="placements (default: 3)")
+    parser.add_argument("--plies", type=command_line.positive, metavar="N", default=3, help="placements (default: 3)")
     parser.add_argument("--csv", metavar="FILE", help="write the book there")
     parser.add_argument("--json", metavar="FILE", help="write the book and the mistakes there")
     arguments = parser.parse_args()
@@ -46,7 +47,7 @@ def main() -> int:
         document = {"rules": name, "book": rows, "first_mistakes": entries}
         write(arguments.json, lambda: json.dumps(document, indent=1) + "\n")
     print(summary(name, board, book, mistakes))
-    return cli.EXIT_OK
+    return command_line.EXIT_OK
 
 
 def as_row(board: Board, position: OpeningPosition) -> dict[str, Any]:
@@ -70,7 +71,7 @@ def to_csv(rows: list[dict[str, Any]]) -> str:
 
 
 def write(path: str, content: Callable[[], str]) -> None:
-    with cli.writing(path):
+    with command_line.writing(path):
         Path(path).write_text(content(), encoding="utf-8")
 
 
@@ -91,4 +92,4 @@ def summary(name: str, board: Board, book: list[OpeningPosition], mistakes: Firs
 
 
 if __name__ == "__main__":
-    cli.run(main)
+    command_line.run(main)

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from solver import RecordError, cli, get_rules, read_games, write_game
-from solver.records import NOTATIONS
+from solver import RecordError, get_rules, read_games, write_game
+from solver.commands import command_line
+from solver.records.games import NOTATIONS
 
 EXAMPLES = """\
   convert.py game.txt --to playok            turns as numbers, 10-1x23
@@ -17,19 +18,19 @@ the job with the number of its move and the legal turns.
 
 
 def main() -> int:
-    parser = cli.parser(__doc__ or "", EXAMPLES)
+    parser = command_line.parser(__doc__ or "", EXAMPLES)
     parser.add_argument("game", metavar="GAME", help="file of the records, or -")
     parser.add_argument("--to", choices=NOTATIONS, default="federation", help="notation to write (default federation)")
     parser.add_argument("--notation", choices=NOTATIONS, help="notation to read, if not to be found out")
     parser.add_argument("--rules", metavar="PRESET", help="rules of the games, if their tags do not say")
     arguments = parser.parse_args()
     rules = None if arguments.rules is None else get_rules(arguments.rules)
-    games = read_games(cli.read_text(arguments.game), rules, arguments.notation)
+    games = read_games(command_line.read_text(arguments.game), rules, arguments.notation)
     if not games:
         raise RecordError(f"{arguments.game}: no game in it, expected one or more")
     print("\n".join(write_game(game, arguments.to) for game in games), end="")
-    return cli.EXIT_OK
+    return command_line.EXIT_OK
 
 
 if __name__ == "__main__":
-    cli.run(main)
+    command_line.run(main)

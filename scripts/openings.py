@@ -10,9 +10,10 @@ from __future__ import annotations
 import csv
 import sys
 
-from solver import Position, Tablebase, Value, cli, open_tablebase
-from solver.opening import first_mistakes
-from solver.values import RESULT_WORDS, in_words
+from solver import Position, Tablebase, Value, open_tablebase
+from solver.commands import command_line
+from solver.indexing.values import RESULT_WORDS, in_words
+from solver.lookup.opening import first_mistakes
 
 EXAMPLES = """\
   openings.py data/six data/six-double > openings.csv
@@ -30,7 +31,7 @@ COLUMNS = (
 
 
 def main() -> int:
-    parser = cli.parser(__doc__ or "", EXAMPLES)
+    parser = command_line.parser(__doc__ or "", EXAMPLES)
     parser.add_argument("dirs", metavar="DIR", nargs="+", help="directories of databases")
     arguments = parser.parse_args()
     writer = csv.writer(sys.stdout, lineterminator="\n")
@@ -39,7 +40,7 @@ def main() -> int:
         with open_tablebase(directory) as tablebase:
             writer.writerow(row(tablebase))
             sys.stdout.flush()
-    return cli.EXIT_OK
+    return command_line.EXIT_OK
 
 
 def row(tablebase: Tablebase) -> list[object]:
@@ -73,4 +74,4 @@ def first_turns(tablebase: Tablebase) -> list[tuple[str, Value]]:
 
 
 if __name__ == "__main__":
-    cli.run(main)
+    command_line.run(main)

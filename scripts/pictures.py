@@ -7,7 +7,10 @@ from pathlib import Path
 
 import matplotlib as mpl
 
-from solver import Position, cli, drawing, figures, get_rules, open_tablebase, tally
+from solver import Position, get_rules, open_tablebase
+from solver.commands import command_line
+from solver.pictures import drawing, figures
+from solver.tables import counts_text
 
 EXAMPLES = """\
   pictures.py data/six                 into docs/pictures
@@ -25,16 +28,16 @@ VALUED = "WW.W..../..BBB... b 2,3 0"
 
 
 def main() -> int:
-    parser = cli.parser(__doc__ or "", EXAMPLES)
+    parser = command_line.parser(__doc__ or "", EXAMPLES)
     parser.add_argument("six", metavar="DIR", help="directory of the solved rules six (scripts/solve.py six --dir DIR)")
     parser.add_argument("--out", metavar="DIR", type=Path, default=ROOT / "docs" / "pictures", help="where they go")
     parser.add_argument("--png", action="store_true", help="each as PNG, too, light and dark")
     arguments = parser.parse_args()
-    with cli.writing(str(arguments.out)):
+    with command_line.writing(str(arguments.out)):
         arguments.out.mkdir(parents=True, exist_ok=True)
         for path in (*boards(arguments.six, arguments.out, arguments.png), *shares(arguments.out, arguments.png)):
             print(f"{path}: {path.stat().st_size:,} bytes")
-    return cli.EXIT_OK
+    return command_line.EXIT_OK
 
 
 def boards(six: str, out: Path, with_png: bool) -> list[Path]:
@@ -54,7 +57,7 @@ def boards(six: str, out: Path, with_png: bool) -> list[Path]:
 
 def shares(out: Path, with_png: bool) -> list[Path]:
     """Who wins nine men's morris with how many stones, from the results."""
-    counts = tally.read_csv(ROOT / "data" / "results" / "nine-moving.csv")
+    counts = counts_text.read_csv(ROOT / "data" / "results" / "nine-moving.csv")
     saved = []
     for style in ("light", "dark"):
         figure = figures.shares(counts, title="nine: positions won, drawn and lost", style=style)
@@ -68,4 +71,4 @@ def shares(out: Path, with_png: bool) -> list[Path]:
 
 
 if __name__ == "__main__":
-    cli.run(main)
+    command_line.run(main)

@@ -7,8 +7,9 @@ import contextlib
 import random
 from collections.abc import Iterator
 
-from solver import Position, RulesMismatchError, cli, open_tablebase
-from solver.terminal import HELP, Session
+from solver import Position, RulesMismatchError, open_tablebase
+from solver.commands import command_line
+from solver.play.terminal import HELP, Session
 
 EXAMPLES = f"""\
   play.py six --dir data/six                        you are White
@@ -23,14 +24,14 @@ In positions that are in no table of the directory the opponent makes any legal 
 
 
 def main() -> int:
-    parser = cli.parser(__doc__ or "", EXAMPLES)
-    cli.add_rules_arguments(parser)
+    parser = command_line.parser(__doc__ or "", EXAMPLES)
+    command_line.add_rules_arguments(parser)
     parser.add_argument("--dir", metavar="DIR", required=True, help="directory of the database")
     parser.add_argument("--side", choices=("white", "black"), default="white", help="your side (default white)")
     parser.add_argument("--start", metavar="POSITION", default="start", help="position text (default: the empty board)")
     parser.add_argument("--seed", type=int, help="choose the same among equal turns each time")
     arguments = parser.parse_args()
-    rules = cli.parse_rules(arguments.preset, arguments.set)
+    rules = command_line.parse_rules(arguments.preset, arguments.set)
     position = Position.from_fen(rules, arguments.start)
     with open_tablebase(arguments.dir) as tablebase:
         if rules.fingerprint("moving") != tablebase.rules.fingerprint("moving"):
@@ -40,7 +41,7 @@ def main() -> int:
             )
         session = Session(position, tablebase, arguments.side, print, random.Random(arguments.seed))
         session.run(lines())
-    return cli.EXIT_OK
+    return command_line.EXIT_OK
 
 
 def lines() -> Iterator[str]:
@@ -56,4 +57,4 @@ def lines() -> Iterator[str]:
 if __name__ == "__main__":
     with contextlib.suppress(ImportError):  # not everywhere: arrow keys bring back earlier lines
         import readline  # noqa: F401
-    cli.run(main)
+    command_line.run(main)

@@ -6,8 +6,9 @@ Exit status 0 if all values agree, 1 if any does not, 2 for an error such as a m
 
 from __future__ import annotations
 
-from solver import cli, open_tablebase
-from solver.proof import prove_by_search
+from solver import open_tablebase
+from solver.commands import command_line
+from solver.proof.forward_proof import prove_by_search
 
 EXAMPLES = """\
   prove.py data/six --positions 1000
@@ -16,11 +17,16 @@ EXAMPLES = """\
 
 
 def main() -> int:
-    parser = cli.parser(__doc__ or "", EXAMPLES)
+    parser = command_line.parser(__doc__ or "", EXAMPLES)
     parser.add_argument("dir", metavar="DIR", help="directory of the database")
-    parser.add_argument("--positions", type=cli.positive, metavar="N", default=1000, help="in all (default: 1000)")
     parser.add_argument(
-        "--first-ply", type=cli.positive, metavar="P", help="first ply to draw from (default: the last six plies)"
+        "--positions", type=command_line.positive, metavar="N", default=1000, help="in all (default: 1000)"
+    )
+    parser.add_argument(
+        "--first-ply",
+        type=command_line.positive,
+        metavar="P",
+        help="first ply to draw from (default: the last six plies)",
     )
     parser.add_argument("--seed", type=int, default=0, help="of the random choice (default: 0)")
     arguments = parser.parse_args()
@@ -34,8 +40,8 @@ def main() -> int:
             )
             print("\n".join([text, *proof.wrong]), flush=True)
         print(f"{tablebase.rules.name}: {arguments.positions} positions, {len(wrong)} disagreements")
-    return cli.EXIT_DISAGREES if wrong else cli.EXIT_OK
+    return command_line.EXIT_DISAGREES if wrong else command_line.EXIT_OK
 
 
 if __name__ == "__main__":
-    cli.run(main)
+    command_line.run(main)

@@ -6,9 +6,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from solver import Move, Position, Tablebase, Value, cli, open_tablebase
-from solver.values import in_words
-from solver.verification import summary
+from solver import Move, Position, Tablebase, Value, open_tablebase
+from solver.commands import command_line
+from solver.indexing.values import in_words
+from solver.tables.verification_record import summary
 
 EXAMPLES = """\
   query.py data/six start
@@ -21,7 +22,7 @@ of White and Black; turns without a mill so far. "start" is the empty board.
 
 
 def main() -> int:
-    parser = cli.parser(__doc__ or "", EXAMPLES)
+    parser = command_line.parser(__doc__ or "", EXAMPLES)
     parser.add_argument("dir", metavar="DIR", help="directory of the database")
     parser.add_argument("position", metavar="POSITION", help="position text, or start")
     parser.add_argument("--line", action="store_true", help="also one perfect line to the end of the game")
@@ -32,7 +33,7 @@ def main() -> int:
         answer = query(tablebase, position, arguments.line)
         answer["tables"] = summary(tablebase.database, tablebase.database.used())
     print(json.dumps(answer, indent=1) if arguments.json else as_text(position, answer))
-    return cli.EXIT_OK
+    return command_line.EXIT_OK
 
 
 def query(tablebase: Tablebase, position: Position, with_line: bool) -> dict[str, Any]:
@@ -72,4 +73,4 @@ def as_text(position: Position, answer: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    cli.run(main)
+    command_line.run(main)

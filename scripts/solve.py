@@ -9,12 +9,14 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from solver import Position, Rules, cli, open_tablebase, report, tally
-from solver.database import Database
-from solver.layers import Keep, kept_plies
-from solver.resources import disk_needed, memory_needed, peak_memory
-from solver.solving import plan, solve
-from solver.subspaces import PlacingSubspace, Subspace
+from solver import Position, Rules, open_tablebase
+from solver.commands import command_line
+from solver.indexing.subspaces import PlacingSubspace, Subspace
+from solver.solving.job import plan, solve
+from solver.solving.kept_layers import Keep, kept_plies
+from solver.solving.resources import disk_needed, memory_needed, peak_memory
+from solver.tables import counts_text, subspace_counts
+from solver.tables.database import Database
 
 EXAMPLES = """\
   solve.py six                                 six men's morris, both phases, into data/six
@@ -26,12 +28,15 @@ EXAMPLES = """\
 
 
 def main() -> int:
-    parser = cli.parser(__doc__ or "", EXAMPLES)
-    cli.add_rules_arguments(parser)
+    parser = command_line.parser(__doc__ or "", EXAMPLES)
+    command_line.add_rules_arguments(parser)
     parser.add_argument("--dir", help="directory of the database (default: data/ and the name of the rules)")
     parser.add_argument("--phase", choices=("moving", "placing", "all"), default="all", help="(default: all)")
     parser.add_argument(
-        "--max-stones", type=cli.positive, metavar="N", help="only pairs of the moving phase with at most N stones"
+        "--max-stones",
+        type=command_line.positive,
+        metavar="N",
+        help="only pairs of the moving phase with at most N stones",
     )
     parser.add_argument(
         "--keep",
@@ -42,16 +47,16 @@ def main() -> int:
     )
     parser.add_argument("--reuse", metavar="DIR", help="take over tables with the same values, say of nine for kurnik")
     parser.add_argument("--plan", action="store_true", help="print what each table takes, and compute nothing")
-    parser.add_argument("--threads", type=cli.positive, metavar="N", help="(default: one for each core)")
+    parser.add_argument("--threads", type=command_line.positive, metavar="N", help="(default: one for each core)")
     parser.add_argument("--quiet", action="store_true", help="no progress bar and no table")
     arguments = parser.parse_args()
 
-    rules = cli.parse_rules(arguments.preset, arguments.set)
+    rules = command_line.parse_rules(arguments.preset, arguments.set)
     directory = Path(arguments.dir or Path("data") / rules.name)
     if arguments.plan:
         subspaces = plan(rules, arguments.phase, arguments.max_stones)
         print_plan(rules, subspaces, kept_plies(rules, arguments.keep))
-        return cli.EXIT_OK
+        return command_line.EXIT_OK
     started = time.monotonic()
 
     def on_finished(subspace: Subspace, seconds: float) -> None:
@@ -73,7 +78,7 @@ def main() -> int:
     )
     if not arguments.quiet:
         with Database(directory, rules) as database:
-            print(tally.to_text(report.subspace_reports(database)))
+            print(counts_text.to_text(subspace_counts.subspace_reports(database)))
     print(
         f"{len(done.computed)} tables computed, {len(done.found)} found, "
         f"in {time.monotonic() - started:.1f} s, peak memory {in_megabytes(done.peak_memory)}"
@@ -81,14 +86,14 @@ def main() -> int:
     if PlacingSubspace(0, 0, 0) in plan(rules, arguments.phase, arguments.max_stones):
         with open_tablebase(directory) as tablebase:
             print(f"the empty board of {rules.name} is a {describe(tablebase.probe(Position(rules)))}")
-    return cli.EXIT_OK
+    return command_line.EXIT_OK
 
 
 def keep(text: str) -> Keep:
     """The value of ``--keep``."""
     if text == "value":
         return 1
-    return "all" if text == "all" else cli.positive(text)
+    return "all" if text == "all" else command_line.positive(text)
 
 
 def print_plan(rules: Rules, subspaces: list[Subspace], plies: int) -> None:
@@ -121,4 +126,4 @@ def describe(value: tuple[int, int | None]) -> str:
 
 
 if __name__ == "__main__":
-    cli.run(main)
+    command_line.run(main)

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
-from solver import cli, report, tally
-from solver.database import Database
-from solver.verification import summary
+from solver.commands import command_line
+from solver.tables import counts_text, subspace_counts
+from solver.tables.database import Database
+from solver.tables.verification_record import summary
 
 EXAMPLES = """\
   stats.py data/six                 classes per subspace
@@ -15,7 +16,7 @@ EXAMPLES = """\
 
 
 def main() -> int:
-    parser = cli.parser(__doc__ or "", EXAMPLES)
+    parser = command_line.parser(__doc__ or "", EXAMPLES)
     parser.add_argument("dir", metavar="DIR", help="directory of the database")
     parser.add_argument("--csv", action="store_true", help="the moving phase as CSV")
     parser.add_argument("--placing-csv", action="store_true", help="the placing phase as CSV, ply by ply")
@@ -23,20 +24,20 @@ def main() -> int:
     parser.add_argument("--raw", action="store_true", help="every subspace with raw positions and examples")
     arguments = parser.parse_args()
     with Database(arguments.dir) as database:
-        reports = report.subspace_reports(database)
+        reports = subspace_counts.subspace_reports(database)
         if arguments.csv:
-            print(tally.to_csv(database.rules.name, reports, arguments.resources), end="")
-            return cli.EXIT_OK
+            print(counts_text.to_csv(database.rules.name, reports, arguments.resources), end="")
+            return command_line.EXIT_OK
         if arguments.placing_csv:
-            print(tally.to_placing_csv(database.rules.name, reports), end="")
-            return cli.EXIT_OK
+            print(counts_text.to_placing_csv(database.rules.name, reports), end="")
+            return command_line.EXIT_OK
         print(f"{database.rules.name}, {len(reports)} subspaces and sides to move")
         print(f"{summary(database, database.subspaces())}\n")
-        print("\n\n".join(map(details, reports)) if arguments.raw else tally.to_text(reports))
-    return cli.EXIT_OK
+        print("\n\n".join(map(details, reports)) if arguments.raw else counts_text.to_text(reports))
+    return command_line.EXIT_OK
 
 
-def details(one: report.SubspaceReport) -> str:
+def details(one: subspace_counts.SubspaceReport) -> str:
     """Everything known of one subspace and side to move."""
     lines = [
         f"{one.subspace.name} {one.plane}: {one.mover_stones} against {one.opponent_stones} stones, {one.metric.value}",
@@ -52,4 +53,4 @@ def details(one: report.SubspaceReport) -> str:
 
 
 if __name__ == "__main__":
-    cli.run(main)
+    command_line.run(main)

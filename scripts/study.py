@@ -6,10 +6,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from solver import PositionError, cli, open_tablebase
-from solver.analysis import in_words
-from solver.study import STUDIES, Study
-from solver.subspaces import parse_name
+from solver import PositionError, open_tablebase
+from solver.commands import command_line
+from solver.indexing.subspaces import parse_name
+from solver.lookup.analysis import in_words
+from solver.lookup.study import STUDIES, Study
 
 EXAMPLES = """\
   study.py data/six moving_4-4                             all three searches
@@ -23,11 +24,13 @@ placements.
 
 
 def main() -> int:
-    parser = cli.parser(__doc__ or "", EXAMPLES)
+    parser = command_line.parser(__doc__ or "", EXAMPLES)
     parser.add_argument("dir", metavar="DIR", help="directory of the database")
     parser.add_argument("subspace", metavar="SUBSPACE", help="name of the table")
     parser.add_argument("--what", choices=STUDIES, action="append", help="which search; may be repeated (default: all)")
-    parser.add_argument("--limit", type=cli.positive, default=10, metavar="N", help="positions to show (default 10)")
+    parser.add_argument(
+        "--limit", type=command_line.positive, default=10, metavar="N", help="positions to show (default 10)"
+    )
     parser.add_argument("--texts", action="store_true", help="print position texts only, one a line")
     parser.add_argument("--json", metavar="FILE", help="write JSON to FILE; - for standard output instead of the text")
     arguments = parser.parse_args()
@@ -45,9 +48,9 @@ def main() -> int:
         lines = [text for study in studies for text in study.texts()] if arguments.texts else map(as_text, studies)
         print("\n".join(lines))
         if arguments.json is not None:
-            with cli.writing(arguments.json):
+            with command_line.writing(arguments.json):
                 Path(arguments.json).write_text(data + "\n", encoding="utf-8")
-    return cli.EXIT_OK
+    return command_line.EXIT_OK
 
 
 def as_text(study: Study) -> str:
@@ -59,4 +62,4 @@ def as_text(study: Study) -> str:
 
 
 if __name__ == "__main__":
-    cli.run(main)
+    command_line.run(main)

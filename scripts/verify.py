@@ -11,12 +11,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from solver import cli, report, tally
-from solver.database import Database
-from solver.subspaces import MovingPair, Subspace
-from solver.verification import write_record
-from solver.verify import VerifyReport, verify
-from solver.workers import available_cores
+from solver.commands import command_line
+from solver.compiled.workers import available_cores
+from solver.indexing.subspaces import MovingPair, Subspace
+from solver.proof.verifier import VerifyReport, verify
+from solver.tables import counts_text, subspace_counts
+from solver.tables.database import Database
+from solver.tables.verification_record import write_record
 
 EXAMPLES = """\
   verify.py data/six                                every value of every table
@@ -28,23 +29,26 @@ EXAMPLES = """\
 
 
 def main() -> int:
-    parser = cli.parser(__doc__ or "", EXAMPLES)
+    parser = command_line.parser(__doc__ or "", EXAMPLES)
     parser.add_argument("dir", metavar="DIR", help="directory of the database")
     parser.add_argument(
-        "--max-stones", type=cli.positive, metavar="N", help="only pairs of the moving phase with at most N stones"
+        "--max-stones",
+        type=command_line.positive,
+        metavar="N",
+        help="only pairs of the moving phase with at most N stones",
     )
     parser.add_argument(
         "--sample", type=sample_size, metavar="N", help="N random positions of each plane; below 1, this part of them"
     )
     parser.add_argument(
         "--run",
-        type=cli.positive,
+        type=command_line.positive,
         default=1,
         metavar="N",
         help="sample N neighbouring positions at each random place: less to read (default: 1)",
     )
     parser.add_argument("--seed", type=int, default=0, help="of the random choice (default: 0)")
-    parser.add_argument("--threads", type=cli.positive, metavar="N", help="(default: one for each core)")
+    parser.add_argument("--threads", type=command_line.positive, metavar="N", help="(default: one for each core)")
     parser.add_argument("--json", metavar="FILE", help="write all that was found there")
     parser.add_argument(
         "--counts",
@@ -63,22 +67,22 @@ def main() -> int:
         threads=arguments.threads or available_cores(),
     )
     if arguments.json:
-        with cli.writing(arguments.json):
+        with command_line.writing(arguments.json):
             Path(arguments.json).write_text(found.to_json() + "\n", encoding="utf-8")
     print(as_text(found))
     if arguments.counts:
         print("\n".join([*differences, f"{len(differences)} differences from the counts of {arguments.counts}"]))
     if not arguments.no_record:
         print(f"recorded in {write_record(arguments.dir, found.tables)}")
-    return cli.EXIT_OK if found.is_clean and not differences else cli.EXIT_DISAGREES
+    return command_line.EXIT_OK if found.is_clean and not differences else command_line.EXIT_DISAGREES
 
 
 def compare_counts(directory: str, file: str) -> list[str]:
     """How the counts in a file differ from those of the tables."""
-    with cli.reading(file):
+    with command_line.reading(file):
         text = Path(file).read_text(encoding="utf-8")
     with Database(directory) as database:
-        return tally.count_differences(report.subspace_reports(database), text, file)
+        return counts_text.count_differences(subspace_counts.subspace_reports(database), text, file)
 
 
 def sample_size(text: str) -> float:
@@ -125,4 +129,4 @@ def as_text(found: VerifyReport) -> str:
 
 
 if __name__ == "__main__":
-    cli.run(main)
+    command_line.run(main)

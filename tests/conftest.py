@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from solver.rules import Rules, get_rules
-from solver.solving import solve
-
-SCRIPTS = Path(__file__).parent.parent / "scripts"
+from solver.game.rules import Rules, get_rules
+from solver.solving.job import solve
+from tests.support.paths import GOLDEN, SCRIPTS
 
 Run = Callable[..., tuple[int, str, str]]
 """(name, arguments) -> (exit status, output, errors)."""
@@ -27,7 +26,7 @@ collect_ignore = ["fuzz/parsers.py"]  # a program of its own, which needs atheri
 @pytest.fixture(scope="session")
 def golden() -> Path:
     """The folder of the golden data; its README names the sources."""
-    return Path(__file__).parent / "data"
+    return GOLDEN
 
 
 @pytest.fixture(scope="session")

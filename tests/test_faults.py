@@ -25,20 +25,22 @@ from typing import Any
 import h5py
 import pytest
 
-from solver import cli, solving, tablefile
-from solver.database import Database, Table, create_directory, remove_leftovers, table_path
+from solver.commands import command_line
 from solver.errors import DatabaseError
-from solver.lookup import open_tablebase
-from solver.position import Position
-from solver.rules import Rules, get_rules
-from solver.solving import solve
-from solver.subspaces import MovingPair
-from solver.verification import read_record, status_of, write_record
-from solver.verify import verify
+from solver.game.position import Position
+from solver.game.rules import Rules, get_rules
+from solver.indexing.subspaces import MovingPair
+from solver.lookup.tablebase import open_tablebase
+from solver.proof.verifier import verify
+from solver.solving import job
+from solver.solving.job import solve
+from solver.tables import table_file
+from solver.tables.database import Database, Table, create_directory, remove_leftovers, table_path
+from solver.tables.verification_record import read_record, status_of, write_record
 from tests.fuzz.damaged_files import PAIR, RULES, fuzz, make_original, outcome, read_all
-from tests.tables import random_codes, write_codes
+from tests.support.paths import ROOT
+from tests.support.written_tables import random_codes, write_codes
 
-ROOT = Path(__file__).parent.parent
 THREE = get_rules("six", stones=3)
 POSIX = pytest.mark.skipif(os.name == "nt", reason="needs POSIX")
 
@@ -212,7 +214,7 @@ def small_disk(path: Path, size: str) -> Iterator[Path]:
 
 @pytest.mark.skipif(shutil.which("mount") is None, reason="needs mount")
 def test_a_full_disk_keeps_what_is_finished(three: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(solving, "check_resources", lambda *_: None)  # which would have refused at once
+    monkeypatch.setattr(job, "check_resources", lambda *_: None)  # which would have refused at once
     truth = values_of(three)
     with small_disk(tmp_path / "disk", "44k") as disk:
         with pytest.raises(DatabaseError, match=r"\.h5: cannot be written \(No space left on device\)"):
@@ -372,9 +374,9 @@ def test_memory_that_runs_out_all_the_same(
     def solve_pair(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(solving, "solve_pair", solve_pair)
+    monkeypatch.setattr(job, "solve_pair", solve_pair)
     with pytest.raises(SystemExit) as left:
-        cli.run(lambda: solve(THREE, tmp_path / "three", progress=False) and 0)
+        command_line.run(lambda: solve(THREE, tmp_path / "three", progress=False) and 0)
     assert left.value.code == 2
     assert capsys.readouterr().err == "error: out of memory; close other programs; finished tables are kept\n"
 
@@ -391,7 +393,7 @@ def test_a_clock_that_is_set_back(three: Path, tmp_path: Path, monkeypatch: pyte
         def now(cls, tz: object = None) -> datetime:
             return datetime(1970, 1, 2, tzinfo=UTC)
 
-    monkeypatch.setattr(tablefile, "datetime", Clock)
+    monkeypatch.setattr(table_file, "datetime", Clock)
     monkeypatch.setattr(time, "time", lambda: 100_000.0)
     assert solve(THREE, directory, progress=False).computed == ()
     with Database(directory) as database:

@@ -11,7 +11,9 @@ from pathlib import Path
 import nbformat
 import pytest
 
-FOLDER = Path(__file__).parents[1] / "notebooks"
+from tests.support.paths import ROOT
+
+FOLDER = ROOT / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 PATIENCE = 170  # seconds; all together are to take less than three minutes
 

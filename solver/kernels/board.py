@@ -17,9 +17,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solver.bitboard import ONE, U, by_bytes, byte_table, popcount
-from solver.boards import Board
-from solver.jit import jit_inner
+from solver.compiled.bitboard import ONE, U, by_bytes, byte_table, popcount
+from solver.compiled.jit import jit_inner
+from solver.game.boards import Board
 
 MAX_DIRECTED_EDGES = 64
 _NO_LINE = 1 << 40  # a mask that no set of points contains

@@ -22,9 +22,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solver.bitboard import ONE, U, expand, popcount, trailing_zeros
-from solver.indexing import rank
-from solver.jit import jit, jit_inner
+from solver.compiled.bitboard import ONE, U, expand, popcount, trailing_zeros
+from solver.compiled.jit import jit, jit_inner
+from solver.indexing.index import rank
 from solver.kernels.board import stones_in_mills
 
 NONE, ALL = 255, 254

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from solver.bitboard import ONE, ZERO, U, compress, expand, popcount, trailing_zeros
-from solver.indexing import class_and_symmetry
-from solver.jit import jit, jit_inner
+from solver.compiled.bitboard import ONE, ZERO, U, compress, expand, popcount, trailing_zeros
+from solver.compiled.jit import jit, jit_inner
+from solver.indexing.index import class_and_symmetry
 from solver.kernels.tables import image_of
 
 

@@ -17,9 +17,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from solver.bitboard import ONE, ZERO, U, by_bytes, compress, expand, popcount, trailing_zeros
-from solver.indexing import class_and_symmetry, rank
-from solver.jit import jit, jit_inner
+from solver.compiled.bitboard import ONE, ZERO, U, by_bytes, compress, expand, popcount, trailing_zeros
+from solver.compiled.jit import jit, jit_inner
+from solver.indexing.index import class_and_symmetry, rank
 from solver.kernels.board import lowest, removable, slides_out_of, stones_in_mills
 from solver.kernels.tables import image_of
 

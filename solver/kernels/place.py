@@ -17,8 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from solver.bitboard import ONE, ZERO, U, by_bytes, compress, expand, popcount, trailing_zeros
-from solver.indexing import (
+from solver.compiled.bitboard import ONE, ZERO, U, by_bytes, compress, expand, popcount, trailing_zeros
+from solver.compiled.jit import jit, jit_inner
+from solver.indexing.index import (
     BINOMIALS,
     LOW_BITS,
     ClassTable,
@@ -30,7 +31,6 @@ from solver.indexing import (
     rank,
     unpack_class,
 )
-from solver.jit import jit, jit_inner
 from solver.kernels.board import BoardTables, lowest, mills_through, removable
 from solver.kernels.tables import Codes, image_of
 

@@ -1,4 +1,4 @@
-"""The records that the moving-phase kernels work on. They hold arrays and flags only; ``retrograde`` fills them.
+"""The records that the moving-phase kernels work on. They hold arrays and flags only; ``solving.moving`` fills them.
 
 Shapes: R rows, C columns of the pair being solved; S its stride, the columns of a row padded with zeros to a multiple
 of 64 values and to at least C + 1. Column C of each row is a *dummy*: branch-free loops send there what has no
@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from solver.bitboard import ONE, U, by_bytes, compress, trailing_zeros
-from solver.indexing import ClassTable, ColumnTable, RankTable, SymmetryTables, class_and_symmetry, rank
-from solver.jit import jit, jit_inner
+from solver.compiled.bitboard import ONE, U, by_bytes, compress, trailing_zeros
+from solver.compiled.jit import jit, jit_inner
+from solver.indexing.index import ClassTable, ColumnTable, RankTable, SymmetryTables, class_and_symmetry, rank
 from solver.kernels.board import BoardTables, mills_through, targets_of
 
 Codes = npt.NDArray[np.unsignedinteger]
@@ -68,7 +68,7 @@ class ColumnCaptures(NamedTuple):
 
 
 class CodeBook(NamedTuple):
-    """How values, successor counts and scores share small integers (see ``retrograde``)."""
+    """How values, successor counts and scores share small integers (see ``solving.moving``)."""
 
     first_count: int  # larger values are successor counts; first_count itself is a count that has just reached zero
     never: int  # this position can no longer be lost

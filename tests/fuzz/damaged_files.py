@@ -21,13 +21,13 @@ from pathlib import Path
 
 import numpy as np
 
-from solver.database import Table, create_directory
 from solver.errors import DatabaseError
-from solver.rules import get_rules
-from solver.subspaces import MovingPair
-from tests.tables import random_codes, write_codes
+from solver.game.rules import get_rules
+from solver.indexing.subspaces import MovingPair
+from solver.tables.database import Table, create_directory
+from tests.support.paths import ROOT
+from tests.support.written_tables import random_codes, write_codes
 
-ROOT = Path(__file__).parent.parent.parent
 PAIR = MovingPair(4, 3)
 RULES = get_rules("six")
 

@@ -18,18 +18,18 @@ import atheris
 
 os.environ["NUMBA_DISABLE_JIT"] = "1"  # atheris adds calls to the functions it watches, which numba cannot compile
 
-INSTRUMENTED = ("notation", "directory", "subspaces", "cli", "records", "recordtext", "playok", "sanmill")
+INSTRUMENTED = ("game.notation", "tables.directory", "indexing.subspaces", "commands.command_line", "records")
 
 with atheris.instrument_imports(include=[f"solver.{name}" for name in INSTRUMENTED]):
-    from solver import cli
-    from solver.directory import rules_from_json, rules_to_json
+    from solver.commands import command_line
     from solver.errors import SolverError
-    from solver.notation import format_position, format_turn, parse_position, parse_turn
-    from solver.position import Position
-    from solver.records import read_games
-    from solver.rules import PRESETS
-    from solver.sanmill import format_fen, parse_fen
-    from solver.subspaces import parse_name
+    from solver.game.notation import format_position, format_turn, parse_position, parse_turn
+    from solver.game.position import Position
+    from solver.game.rules import PRESETS
+    from solver.indexing.subspaces import parse_name
+    from solver.records.games import read_games
+    from solver.records.sanmill import format_fen, parse_fen
+    from solver.tables.directory import rules_from_json, rules_to_json
 
 RULES, NINE = PRESETS["six"], PRESETS["nine"]
 
@@ -57,7 +57,7 @@ def read_manifest(text: str) -> None:
 
 
 def read_settings(text: str) -> None:
-    cli.parse_rules("six", text.split(" "))
+    command_line.parse_rules("six", text.split(" "))
 
 
 def read_records(text: str) -> None:
