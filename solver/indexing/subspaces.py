@@ -14,7 +14,8 @@ from typing import ClassVar, Literal
 
 from solver.game.boards import Board
 from solver.game.rules import LOSING_STONES, Phase, Rules
-from solver.indexing.index import SubspaceIndex, count_classes, count_positions
+from solver.indexing.counting import count_classes, count_positions
+from solver.indexing.index import SubspaceIndex
 
 Plane = Literal["row_to_move", "column_to_move"]
 ROW_TO_MOVE: Plane = "row_to_move"

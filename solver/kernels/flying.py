@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from solver.compiled.bitboard import ONE, U, expand, popcount, trailing_zeros
 from solver.compiled.jit import jit, jit_inner
-from solver.indexing.index import rank
+from solver.indexing.ranks import rank
 from solver.kernels.board import stones_in_mills
 
 NONE, ALL = 255, 254

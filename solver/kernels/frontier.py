@@ -10,7 +10,7 @@ import numpy as np
 
 from solver.compiled.bitboard import ONE, ZERO, U, compress, expand, popcount, trailing_zeros
 from solver.compiled.jit import jit, jit_inner
-from solver.indexing.index import class_and_symmetry
+from solver.indexing.rows import class_and_symmetry
 from solver.kernels.tables import image_of
 
 

@@ -19,7 +19,8 @@ import numpy as np
 
 from solver.compiled.bitboard import ONE, ZERO, U, by_bytes, compress, expand, popcount, trailing_zeros
 from solver.compiled.jit import jit, jit_inner
-from solver.indexing.index import class_and_symmetry, rank
+from solver.indexing.ranks import rank
+from solver.indexing.rows import class_and_symmetry
 from solver.kernels.board import lowest, removable, slides_out_of, stones_in_mills
 from solver.kernels.tables import image_of
 

@@ -19,18 +19,9 @@ import numpy as np
 
 from solver.compiled.bitboard import ONE, ZERO, U, by_bytes, compress, expand, popcount, trailing_zeros
 from solver.compiled.jit import jit, jit_inner
-from solver.indexing.index import (
-    BINOMIALS,
-    LOW_BITS,
-    ClassTable,
-    ColumnTable,
-    Masks,
-    RankTable,
-    SymmetryTables,
-    class_and_symmetry,
-    rank,
-    unpack_class,
-)
+from solver.indexing.columns import ColumnTable
+from solver.indexing.ranks import BINOMIALS, LOW_BITS, Masks, RankTable, rank
+from solver.indexing.rows import ClassTable, SymmetryTables, class_and_symmetry, unpack_class
 from solver.kernels.board import BoardTables, lowest, mills_through, removable
 from solver.kernels.tables import Codes, image_of
 

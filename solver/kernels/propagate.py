@@ -13,7 +13,8 @@ import numpy as np
 
 from solver.compiled.bitboard import ONE, ZERO, U, by_bytes, compress, expand, popcount, trailing_zeros
 from solver.compiled.jit import jit, jit_inner
-from solver.indexing.index import class_and_symmetry, rank
+from solver.indexing.ranks import rank
+from solver.indexing.rows import class_and_symmetry
 from solver.kernels import flying
 from solver.kernels.board import (
     MAX_DIRECTED_EDGES,

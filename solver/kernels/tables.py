@@ -14,7 +14,9 @@ import numpy.typing as npt
 
 from solver.compiled.bitboard import ONE, U, by_bytes, compress, trailing_zeros
 from solver.compiled.jit import jit, jit_inner
-from solver.indexing.index import ClassTable, ColumnTable, RankTable, SymmetryTables, class_and_symmetry, rank
+from solver.indexing.columns import ColumnTable
+from solver.indexing.ranks import RankTable, rank
+from solver.indexing.rows import ClassTable, SymmetryTables, class_and_symmetry
 from solver.kernels.board import BoardTables, mills_through, targets_of
 
 Codes = npt.NDArray[np.unsignedinteger]

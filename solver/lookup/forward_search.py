@@ -19,7 +19,7 @@ import numpy.typing as npt
 from solver.compiled.jit import jit
 from solver.errors import MissingTableError
 from solver.game.rules import Rules
-from solver.indexing.index import Masks
+from solver.indexing.ranks import Masks
 from solver.indexing.subspaces import hands, is_decided
 from solver.indexing.values import DRAW, LOST, Metric, metric_of
 from solver.lookup.successors import classes_of, count_turns, expand

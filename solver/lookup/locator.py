@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from solver.compiled.bitboard import BYTE, U, by_bytes, compress
 from solver.compiled.jit import jit, jit_inner
-from solver.indexing.index import Masks, RankTable, rank
+from solver.indexing.ranks import Masks, RankTable, rank
 
 SYMMETRY_BITS = 8
 _MIDDLE, _HIGH = U(256), U(512)

@@ -19,7 +19,7 @@ from solver.game.boards import Board
 from solver.game.movegen import NONE
 from solver.game.notation import PositionFields, Side, format_position, format_turn
 from solver.game.rules import LOSING_STONES, Rules
-from solver.indexing.index import Masks
+from solver.indexing.ranks import Masks
 from solver.indexing.subspaces import hands
 from solver.indexing.values import Metric, Value, metric_of
 from solver.lookup.successors import Expansion, classes_of, count_turns, expand

@@ -23,7 +23,8 @@ from solver.game.boards import Board
 from solver.game.movegen import MAX_TURNS, MoveTables, move_tables, successors
 from solver.game.notation import Side
 from solver.game.position import Position
-from solver.indexing.index import Masks, symmetry_tables
+from solver.indexing.ranks import Masks
+from solver.indexing.rows import symmetry_tables
 from solver.indexing.subspaces import ROW_TO_MOVE, MovingPair, PlacingSubspace, Plane, Subspace, hands
 from solver.indexing.values import Value
 from solver.lookup.tablebase import Tablebase

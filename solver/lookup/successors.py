@@ -16,7 +16,8 @@ from solver.compiled.jit import jit
 from solver.game.boards import Board
 from solver.game.movegen import MAX_TURNS, TURN_FIELDS, legal_turns, move_tables, stones_after
 from solver.game.rules import Rules
-from solver.indexing.index import Masks, symmetry_tables
+from solver.indexing.ranks import Masks
+from solver.indexing.rows import symmetry_tables
 
 _BLACK_SHIFT = U(24)
 _WHITE = U((1 << 24) - 1)

@@ -23,7 +23,8 @@ from solver.game.boards import Board
 from solver.game.notation import PositionFields, other_side
 from solver.game.position import Move, Position
 from solver.game.rules import LOSING_STONES, Rules
-from solver.indexing.index import Masks, rank_table, symmetry_tables
+from solver.indexing.ranks import Masks, rank_table
+from solver.indexing.rows import symmetry_tables
 from solver.indexing.subspaces import (
     COLUMN_TO_MOVE,
     ROW_TO_MOVE,

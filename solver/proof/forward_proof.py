@@ -1,7 +1,8 @@
 """The placing phase proved from its end: random positions valued again by forward search to the moving phase.
 
-:mod:`solver.proof.verifier` checks each value against those one ply on. Here all plies between a position and the moving
-phase are searched with the plain move generator, and no table of the placing phase is read but the one that is tested.
+:mod:`solver.proof.verifier` checks each value against those one ply on. Here all plies between a position and the
+moving phase are searched with the plain move generator, and no table of the placing phase is read but the one that is
+tested.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy.typing as npt
 
 from solver.errors import MissingTableError, RulesError
 from solver.game.notation import PositionFields, format_position
-from solver.indexing.index import Masks
+from solver.indexing.ranks import Masks
 from solver.indexing.subspaces import PlacingSubspace, hands, placing_subspaces
 from solver.indexing.values import Metric, metric_of
 from solver.lookup.forward_search import search

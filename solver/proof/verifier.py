@@ -32,16 +32,9 @@ from solver.compiled.jit import jit, jit_inner
 from solver.errors import MissingTableError, SolverError
 from solver.game.movegen import MAX_TURNS, NONE, TURN_FIELDS, legal_turns, move_tables, stones_after
 from solver.game.rules import LOSING_STONES
-from solver.indexing.index import (
-    ClassTable,
-    Masks,
-    RankTable,
-    SubspaceIndex,
-    SymmetryTables,
-    class_and_symmetry,
-    rank,
-    symmetry_tables,
-)
+from solver.indexing.index import SubspaceIndex
+from solver.indexing.ranks import Masks, RankTable, rank
+from solver.indexing.rows import ClassTable, SymmetryTables, class_and_symmetry, symmetry_tables
 from solver.indexing.subspaces import (
     COLUMN_TO_MOVE,
     ROW_TO_MOVE,

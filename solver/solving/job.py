@@ -22,7 +22,7 @@ from tqdm import tqdm
 from solver.compiled.workers import Workers
 from solver.errors import RulesError
 from solver.game.rules import Rules
-from solver.indexing.index import symmetry_tables
+from solver.indexing.rows import symmetry_tables
 from solver.indexing.subspaces import (
     MovingPair,
     Subspace,

@@ -31,7 +31,8 @@ import numpy.typing as npt
 from solver.compiled.bitboard import U
 from solver.compiled.workers import Workers
 from solver.game.rules import FLYING_STONES, LOSING_STONES, Rules
-from solver.indexing.index import SubspaceIndex, symmetry_tables
+from solver.indexing.index import SubspaceIndex
+from solver.indexing.rows import symmetry_tables
 from solver.indexing.subspaces import COLUMN_TO_MOVE, ROW_TO_MOVE, MovingPair, Plane
 from solver.indexing.values import LOST, metric_of
 from solver.kernels import flying, frontier, initialise, propagate, tables

@@ -14,7 +14,9 @@ import numpy.typing as npt
 
 from solver.compiled.workers import Workers
 from solver.game.rules import Rules
-from solver.indexing.index import SubspaceIndex, column_table, symmetry_tables
+from solver.indexing.columns import column_table
+from solver.indexing.index import SubspaceIndex
+from solver.indexing.rows import symmetry_tables
 from solver.indexing.subspaces import (
     COLUMN_TO_MOVE,
     ROW_TO_MOVE,

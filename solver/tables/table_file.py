@@ -29,7 +29,8 @@ import numpy.typing as npt
 from solver.errors import CorruptTableError, DatabaseError
 from solver.game.notation import PositionFields, Side, format_position
 from solver.game.rules import Rules
-from solver.indexing.index import SubspaceIndex, count_classes
+from solver.indexing.counting import count_classes
+from solver.indexing.index import SubspaceIndex
 from solver.indexing.subspaces import ROW_TO_MOVE, PlacingSubspace, Plane, Subspace, hands, parse_name
 from solver.indexing.values import Metric
 from solver.tables.directory import (

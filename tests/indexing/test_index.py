@@ -11,18 +11,11 @@ from hypothesis import strategies as st
 from solver.compiled.bitboard import U
 from solver.game.boards import BOARD_16, BOARD_24, Board
 from solver.game.rules import get_rules
-from solver.indexing.index import (
-    SubspaceIndex,
-    class_and_symmetry,
-    column_table,
-    count_classes,
-    count_positions,
-    k_subsets,
-    rank,
-    rank_table,
-    stone_classes,
-    symmetry_tables,
-)
+from solver.indexing.columns import column_table
+from solver.indexing.counting import count_classes, count_positions
+from solver.indexing.index import SubspaceIndex
+from solver.indexing.ranks import k_subsets, rank, rank_table
+from solver.indexing.rows import class_and_symmetry, stone_classes, symmetry_tables
 from solver.indexing.subspaces import closed_form_counts, moving_pairs
 from tests.support.brute_force import arrangements, image, images, smallest_images
 from tests.support.small_boards import NINE_POINTS, NINE_POINTS_DIAGONALS

@@ -7,7 +7,7 @@ import pytest
 
 from solver.game.boards import BOARD_24
 from solver.game.rules import PRESETS, Rules, get_rules
-from solver.indexing.index import count_classes
+from solver.indexing.counting import count_classes
 from solver.indexing.subspaces import (
     COLUMN_TO_MOVE,
     ROW_TO_MOVE,

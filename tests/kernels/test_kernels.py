@@ -14,7 +14,9 @@ from solver.compiled.jit import jit
 from solver.compiled.workers import Workers
 from solver.game.boards import BOARD_16, BOARD_24, Board
 from solver.game.rules import Rules, get_rules
-from solver.indexing.index import SubspaceIndex, column_table, symmetry_tables
+from solver.indexing.columns import column_table
+from solver.indexing.index import SubspaceIndex
+from solver.indexing.rows import symmetry_tables
 from solver.indexing.values import Metric, Value, decode
 from solver.kernels import board as board_kernels
 from solver.kernels import flying, frontier, initialise, place, tables

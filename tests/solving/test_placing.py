@@ -12,7 +12,7 @@ from solver.errors import RulesError
 from solver.game.boards import BOARD_16, Board
 from solver.game.movegen import MAX_TURNS, is_lost_by_stones, move_tables, successors
 from solver.game.rules import Rules, get_rules
-from solver.indexing.index import symmetry_tables
+from solver.indexing.rows import symmetry_tables
 from solver.indexing.subspaces import COLUMN_TO_MOVE, ROW_TO_MOVE, MovingPair, PlacingSubspace, hands, placing_subspaces
 from solver.indexing.values import Value, decode, metric_of
 from solver.kernels.tables import image_of

@@ -5,7 +5,8 @@ import pytest
 
 from solver.compiled.workers import Workers
 from solver.game.boards import BOARD_16, BOARD_24, Board
-from solver.indexing.index import SubspaceIndex, count_classes, count_positions
+from solver.indexing.counting import count_classes, count_positions
+from solver.indexing.index import SubspaceIndex
 from solver.indexing.values import Metric, decode
 from solver.tables.plane_counts import PlaneStatistics, count_plane
 from tests.support.brute_force import arrangements, smallest_images
